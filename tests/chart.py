@@ -23,7 +23,8 @@ with helm_python.Chart.load({FOLDER!r}) as chart:
         sys.exit(str(error))
 json.dump(rendered, sys.stdout)
 """
-# ServiceMonitor is no kind of Kubernetes itself.
+# Of the Prometheus operator, and no kinds of Kubernetes itself.
+_OPERATORS = ("PrometheusRule", "ServiceMonitor")
 _VALIDATE = f"""
 import json, sys
 import kubernetes_validate
@@ -52,7 +53,7 @@ EVERYTHING: dict[str, Any] = {
     **VALUES,
     "web": _SCALES,
     "workers": {"interactive": _SCALES, "media": _SCALES, "default": _SCALES},
-    "metrics": {"serviceMonitor": {"enabled": True}},
+    "metrics": {"serviceMonitor": {"enabled": True}, "prometheusRule": {"enabled": True}},
     "ingress": {"enabled": True, "hosts": ["app.example.com"], "tlsSecret": "tls"},
 }
 
@@ -72,7 +73,7 @@ def render(values: dict[str, Any]) -> list[Resource]:
 
 def invalid(resources: list[Resource]) -> str:
     """What Kubernetes would not take of them; nothing where it takes all."""
-    ours = [each for each in resources if each["kind"] != "ServiceMonitor"]
+    ours = [each for each in resources if each["kind"] not in _OPERATORS]
     return run("python", "-c", _VALIDATE, stdin=json.dumps(ours)).stderr
 
 

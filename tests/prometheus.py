@@ -43,6 +43,12 @@ def expressions() -> list[str]:
     return [rule["expr"] for group in groups for rule in group["rules"]]
 
 
+def metrics_in(expression: str) -> set[str]:
+    """The metrics of ours that an expression names; of a histogram without its suffix."""
+    names = re.findall(r"\bplatform_\w+", expression)
+    return {re.sub(r"_(bucket|sum|count)$", "", name) for name in names}
+
+
 def hastened(text: str) -> str:
     """The rules with seconds in place of minutes and hours: an alert fires after two seconds, and
     looks back ten. The thresholds stay."""

@@ -12,7 +12,15 @@ from django.conf import settings
 from config.store_metrics import RECONCILIATIONS, SWEEPS
 from local.paths import ROOT
 from tests.documents import assert_same
-from tests.prometheus import FOLDER, PROMTOOL, RULES, alerts, expressions, needs_promtool
+from tests.prometheus import (
+    FOLDER,
+    PROMTOOL,
+    RULES,
+    alerts,
+    expressions,
+    metrics_in,
+    needs_promtool,
+)
 from tests.test_metrics_docs import documented
 
 RUNBOOKS = ROOT / "docs" / "operations" / "runbooks.md"
@@ -91,9 +99,3 @@ def test_each_sweep_has_an_alert() -> None:
     (others,) = re.findall(r'sweep!~"([^"]+)"', text)
     assert {sweep for sweep in SWEEPS if re.fullmatch(others, sweep)} == RECONCILIATIONS
     assert settings.CELERY_BEAT_SCHEDULE["reconcile"]["schedule"] * 3 == 900
-
-
-def metrics_in(expression: str) -> set[str]:
-    """The metrics of ours that an expression names; of a histogram without its suffix."""
-    names = re.findall(r"\bplatform_\w+", expression)
-    return {re.sub(r"_(bucket|sum|count)$", "", name) for name in names}

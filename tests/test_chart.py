@@ -1,6 +1,7 @@
 """The Helm chart: Kubernetes takes what it renders, and all of it follows from the same values."""
 
 import pytest
+import yaml
 
 from common.shutdown import DEFAULT_DRAIN_SECONDS, GRACE_SECONDS
 from jobs.models import Job
@@ -16,6 +17,7 @@ from tests.chart import (
     render,
 )
 from tests.compose import WORKERS, services
+from tests.prometheus import RULES
 from tests.tools import needs_tools, run
 
 pytestmark = needs_tools
@@ -138,6 +140,18 @@ def test_the_metrics_are_for_prometheus_alone(everything: list[Resource]) -> Non
     (ingress,) = (each for each in everything if each["kind"] == "Ingress")
     paths = {path["path"] for path in ingress["spec"]["rules"][0]["http"]["paths"]}
     assert not paths & {"/", "/readyz", "/livez", "/metrics"}
+
+
+def test_the_alerts_are_those_that_are_shipped(
+    resources: list[Resource], everything: list[Resource]
+) -> None:
+    (rule,) = of_kind(everything, "PrometheusRule").values()
+    assert rule["spec"] == yaml.safe_load(RULES.read_text())
+    assert of_kind(resources, "PrometheusRule") == {}
+    (monitor,) = of_kind(everything, "ServiceMonitor").values()
+    metrics = of_kind(everything, "Service")["metrics"]
+    # The name of the job in the rules.
+    assert metrics["metadata"]["labels"][monitor["spec"]["jobLabel"]] == "platform"
 
 
 def test_it_scales_by_open_calls_and_by_how_long_jobs_wait(everything: list[Resource]) -> None:

@@ -1,0 +1,381 @@
+"""Each alert fires in Prometheus when its cause happens to a real service, and no other one does.
+
+One service, with a Redis of its own, is watched by one Prometheus with the shipped rules, hastened.
+What takes an hour is done by setting the time in a row back. `deploy/prometheus/alerts_test.yaml`
+has the alerts whose causes cannot be had here.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+
+import httpx
+import psycopg
+import pytest
+from django.db.models import F
+from django.utils import timezone
+from pytest_django import DjangoDbBlocker, Settings
+
+from accounts.models import OutgoingEmail
+from billing.models import Wallet
+from billing.services import months
+from billing.tasks import reconcile
+from common.models import Sweep
+from health.tests.opened import opened
+from jobs.models import Job, QueueHeartbeat
+from jobs.tests.handlers import QUICK
+from jobs.tests.queueing import new_job_without_message
+from local.ports import free_port
+from publicapi.tests.v1 import rate_window
+from publicapi.tests.v1.customer import IN_PLAN, Customer, new_customer
+from simulator.process import RunningSimulator
+from tests.chaos.calls import wait_for
+from tests.chaos.proxy import DoorProxy
+from tests.own_redis import OwnRedis
+from tests.personas import authorization
+from tests.prometheus import Prometheus, needs_prometheus, running_prometheus
+from tests.service import Web, database_url, running_web
+from tests.test_health import postgres_port, through
+from tests.worker import Worker, running_beat, running_worker
+
+pytestmark = [
+    needs_prometheus,
+    pytest.mark.usefixtures("committed", "quiet"),
+    pytest.mark.timeout(300),
+]
+
+KEY = "sk-of-the-alerts"
+MAX_OPEN_CALLS = 4
+QUEUES = ("default", "interactive", "media")
+Fired = tuple[str, ...]
+
+
+@dataclass
+class Watched:
+    """The service, what it needs, and the Prometheus that watches it."""
+
+    web: Web
+    worker: Worker
+    redis: OwnRedis
+    postgres: DoorProxy
+    prometheus: Prometheus
+    ports: dict[str, int]
+    others: set[Fired]
+
+    @property
+    def firing(self) -> set[Fired]:
+        return self.prometheus.firing() - self.others
+
+
+@pytest.fixture(scope="module")
+def watched(
+    django_db_setup: None,
+    django_db_blocker: DjangoDbBlocker,
+    simulator: RunningSimulator,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Watched]:
+    folder = tmp_path_factory.mktemp("watched")
+    ports: dict[str, int] = {}
+    for name in ("web", "worker", "beat"):
+        ports[name] = free_port(but=set(ports.values()))
+    with django_db_blocker.unblock(), ExitStack() as stack:
+        others = _forget_other_tests()
+        redis, postgres = OwnRedis(folder), stack.enter_context(DoorProxy(postgres_port()))
+        stack.callback(redis.stop)
+        stores = {"DATABASE_URL": through(postgres.port), "REDIS_URL": redis.url}
+
+        def of(name: str, **environment: str) -> dict[str, str]:
+            return {**stores, "METRICS_PORT": str(ports[name]), **environment}
+
+        web = running_web(
+            simulator,
+            **of(
+                "web",
+                DJANGO_SETTINGS_MODULE="tests.keyed_settings",
+                OPENAI_API_KEY=KEY,
+                MAX_OPEN_CALLS=str(MAX_OPEN_CALLS),
+                MAX_SOCKETS="0",
+                DATABASE_POOL_SIZE="1",
+            ),
+        )
+        # Nobody takes mails at that port.
+        worker = running_worker(simulator, **of("worker", EMAIL_URL="smtp://127.0.0.1:9"))
+        served = stack.enter_context(web)
+        working = stack.enter_context(worker)
+        stack.enter_context(running_beat(simulator, folder, **of("beat")))
+        prometheus = stack.enter_context(running_prometheus(folder, ports))
+        wait_for(prometheus.is_up, seconds=60)
+        started = Watched(served, working, redis, postgres, prometheus, ports, others)
+        # What Prometheus has not scraped yet is missing.
+        assert_goes_out(started)
+        yield started
+
+
+def _forget_other_tests() -> set[Fired]:
+    """Take away what other tests have left in the stores that an alert would see. Returns what
+    cannot be taken away."""
+    Sweep.objects.all().delete()
+    QueueHeartbeat.objects.all().delete()
+    OutgoingEmail.objects.all().delete()
+    Job.objects.filter(status=Job.Status.QUEUED).update(queued_at=timezone.now())
+    return {("ChargesWithoutMonth",)} if months.count_strays() else set()
+
+
+@pytest.fixture
+def quiet(committed: None, watched: Watched, settings: Settings) -> Iterator[None]:
+    """Nothing fires before the test, and nothing a while after it."""
+    settings.REDIS_URL = watched.redis.url
+    assert watched.firing == set()
+    yield
+    assert_goes_out(watched)
+
+
+@pytest.fixture
+def alice(quiet: None, watched: Watched, simulator: RunningSimulator) -> Iterator[Customer]:
+    with httpx.Client(base_url=watched.web.url, timeout=30) as http:
+        yield new_customer(http, watched.web, simulator)
+
+
+def assert_fires(
+    watched: Watched, *expected: Fired, meanwhile: Callable[[], object] = lambda: None
+) -> None:
+    """Wait until these alerts fire, while `meanwhile` goes on; no other one fires."""
+
+    def all_fire() -> bool:
+        meanwhile()
+        firing = watched.firing
+        assert firing <= set(expected)
+        return firing == set(expected)
+
+    wait_for(all_fire, seconds=60)
+
+
+def assert_goes_out(watched: Watched, *but: Fired) -> None:
+    """Wait until nothing fires but these."""
+    wait_for(lambda: watched.firing == set(but), seconds=60)
+
+
+# --- All is well ----------------------------------------------------------------------------------
+
+
+def test_nothing_fires_while_all_is_well(watched: Watched, alice: Customer) -> None:
+    def call() -> None:
+        assert alice.chat().status_code == 200
+        assert alice.http.get("/api/auth/me", headers=authorization(alice.user)).is_success
+
+    until = time.monotonic() + 15
+    while time.monotonic() < until:
+        call()
+        assert watched.firing == set()
+        time.sleep(0.5)
+
+
+# --- Providers ------------------------------------------------------------------------------------
+
+
+def test_a_dead_key(watched: Watched, alice: Customer, simulator: RunningSimulator) -> None:
+    simulator.let_key_die(KEY)
+    try:
+        assert alice.chat().status_code == 502
+        assert_fires(watched, ("ProviderKeyRefused", "openai"))
+        query = 'max(platform_provider_keys_resting{provider="openai"})'
+        assert watched.prometheus.value(query) == 1
+    finally:
+        simulator.revive_keys()
+    assert alice.chat().status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("steering", "alert"),
+    [
+        ({"status": 429, "code": "insufficient_quota"}, "ProviderQuotaExhausted"),
+        ({"status": 404}, "ProviderModelGone"),
+    ],
+)
+def test_an_answer_that_an_operator_has_to_see(
+    watched: Watched, alice: Customer, steering: dict[str, object], alert: str
+) -> None:
+    assert alice.chat(steer=steering).status_code == 502
+    assert_fires(watched, (alert, "openai"))
+
+
+def test_a_circuit_that_stays_open(watched: Watched, alice: Customer) -> None:
+    assert alice.chat().status_code == 200
+    with opened("openai", IN_PLAN):
+        assert_fires(watched, ("CircuitOpen", "openai"))
+
+
+def test_a_provider_that_fails(watched: Watched, alice: Customer) -> None:
+    def call() -> None:
+        with ThreadPoolExecutor(3) as threads:
+            list(threads.map(lambda _: alice.chat(steer={"status": 500}), range(3)))
+
+    assert_fires(watched, ("CallsFail", "openai"), meanwhile=call)
+
+
+# --- Money ----------------------------------------------------------------------------------------
+
+
+def test_a_row_that_somebody_has_changed_by_hand(watched: Watched, alice: Customer) -> None:
+    wallet = Wallet.objects.filter(account=alice.user)
+    wallet.update(balance=F("balance") + 1)
+    try:
+        reconcile()
+        assert_fires(watched, ("MoneyViolations", "reconcile"))
+    finally:
+        wallet.update(balance=F("balance") - 1)
+        reconcile()
+
+
+def test_months_that_are_missing(watched: Watched) -> None:
+    ahead = sorted(month.period for month in months.list_months())[-2:]
+    with psycopg.connect(database_url(), autocommit=True) as database:
+        for month in ahead:
+            database.execute(f"DROP TABLE billing_charge_{month:%Y_%m}")
+    try:
+        assert_fires(watched, ("ChargeMonthsTooFew",))
+    finally:
+        assert months.make_ahead() == ahead
+
+
+# --- Mails ----------------------------------------------------------------------------------------
+
+
+def test_a_mail_that_cannot_be_sent(watched: Watched, alice: Customer) -> None:
+    mail = OutgoingEmail.objects.create(
+        kind="password_changed", address=alice.user.email, attempts=4
+    )
+    try:
+        assert_fires(watched, ("MailsFailed",))
+    finally:
+        OutgoingEmail.objects.filter(pk=mail.pk).delete()
+
+
+# --- Load -----------------------------------------------------------------------------------------
+
+
+def test_all_calls_that_a_process_may_run(watched: Watched, alice: Customer) -> None:
+    slow = {"tokens": 150, "delay_ms": 100}
+    with ThreadPoolExecutor(MAX_OPEN_CALLS) as threads:
+        for _ in range(MAX_OPEN_CALLS):
+            threads.submit(alice.chat, steer=slow, stream=True)
+        assert_fires(watched, ("OpenCallsNearLimit", "web"))
+
+
+def test_a_wallet_that_is_locked(watched: Watched, alice: Customer) -> None:
+    with ThreadPoolExecutor(1) as threads, psycopg.connect(database_url()) as database:
+        database.execute(
+            "SELECT FROM billing_wallet WHERE account_id = %s FOR UPDATE", [alice.user.pk]
+        )
+        call = threads.submit(alice.chat)
+        time.sleep(1)
+        database.rollback()
+        call.result()
+    assert_fires(watched, ("OwnShareSlow",))
+
+
+def test_requests_that_wait_for_their_turns(watched: Watched, alice: Customer) -> None:
+    headers = authorization(alice.user)
+    with ThreadPoolExecutor(6) as threads, psycopg.connect(database_url()) as database:
+        database.execute("LOCK TABLE accounts_user IN ACCESS EXCLUSIVE MODE")
+        requests = [
+            threads.submit(alice.http.get, "/api/conversations", headers=headers) for _ in range(6)
+        ]
+        time.sleep(3)
+        database.rollback()
+        assert {request.result().status_code for request in requests} == {200}
+    assert_fires(watched, ("TurnsWait", "requests"))
+
+
+def test_somebody_far_above_their_limit(watched: Watched, alice: Customer) -> None:
+    rate_window.use_up(alice.key)
+
+    def flood() -> None:
+        with ThreadPoolExecutor(4) as threads:
+            answers = list(threads.map(lambda _: alice.chat().status_code, range(60)))
+        assert set(answers) == {429}
+
+    assert_fires(watched, ("LimitsExceeded", "key"), meanwhile=flood)
+
+
+# --- Stores ---------------------------------------------------------------------------------------
+
+
+def test_redis_is_stopped(watched: Watched) -> None:
+    with watched.redis.dead():
+        assert_fires(watched, ("StoreUnreadable", "redis"))
+
+
+def test_postgresql_is_stopped(watched: Watched, alice: Customer) -> None:
+    database_is_away = ("StoreUnreadable", "database")
+    headers = authorization(alice.user)
+    with watched.postgres.shut():
+        began = time.monotonic()
+        wait_for(lambda: alice.http.get("/readyz").status_code == 503)
+        assert time.monotonic() - began < 2
+        assert alice.http.get("/livez").status_code == 200
+        assert_fires(watched, database_is_away)
+
+        def ask() -> None:
+            assert alice.http.get("/api/auth/me", headers=headers).status_code == 503
+
+        assert_fires(watched, database_is_away, ("RequestsFail",), meanwhile=ask)
+
+
+# --- The worker ends ------------------------------------------------------------------------------
+
+
+def test_the_worker_is_killed(watched: Watched, simulator: RunningSimulator) -> None:
+    """One thing after the other grows old."""
+    fires = [("TargetDown", "worker"), ("ProcessMissing", "worker")]
+    watched.worker.kill()
+    assert_fires(watched, *fires)
+
+    def grows_old(*alerts: Fired) -> None:
+        fires.extend(alerts)
+        assert_fires(watched, *fires)
+
+    with aged_sweep("send-emails", timedelta(minutes=5)):
+        grows_old(("SweepStale", "send-emails"))
+        with (
+            aged_sweep("reconcile", timedelta(minutes=16)),
+            aged_sweep("reconcile-everything", timedelta(hours=27)),
+        ):
+            grows_old(
+                ("ReconcileStale", "reconcile"),
+                ("ReconcileEverythingStale", "reconcile-everything"),
+            )
+            past = timezone.now() - timedelta(minutes=2)
+            job_id = new_job_without_message(QUICK)
+            Job.objects.filter(pk=job_id).update(queued_at=past)
+            grows_old(("JobsWait", "interactive"))
+            mail = OutgoingEmail.objects.create(
+                kind="password_changed",
+                address="bob@example.com",
+                due_at=past - timedelta(minutes=10),
+            )
+            grows_old(("MailsOverdue",))
+            QueueHeartbeat.objects.update(seen_at=past)
+            grows_old(*(("NoWorkerTakesMessages", queue) for queue in QUEUES))
+    OutgoingEmail.objects.filter(pk=mail.pk).delete()
+    stores = {
+        "DATABASE_URL": through(watched.postgres.port),
+        "REDIS_URL": watched.redis.url,
+        "METRICS_PORT": str(watched.ports["worker"]),
+    }
+    with running_worker(simulator, **stores):
+        wait_for(lambda: Job.objects.get(pk=job_id).ended_at, seconds=60)
+        assert_goes_out(watched)
+    watched.others |= {("TargetDown", "worker"), ("ProcessMissing", "worker")}
+
+
+@contextmanager
+def aged_sweep(name: str, age: timedelta) -> Iterator[None]:
+    """The sweep last ended well so long ago, until the block ends."""
+    then = {"succeeded_at": timezone.now() - age, "seconds": 1.0}
+    Sweep.objects.update_or_create(name=name, defaults=then)
+    yield
+    Sweep.objects.filter(name=name).update(succeeded_at=timezone.now())
