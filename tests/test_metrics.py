@@ -16,6 +16,8 @@ from billing.models import Charge
 from common.ids import uuid7
 from common.money import NUSD_PER_USD
 from conversations.tests.speaker import new_speaker
+from health.switches import switch_model, switch_provider
+from health.tests.opened import opened
 from local.ports import free_port
 from publicapi.tests.v1 import rate_window
 from publicapi.tests.v1.customer import BALANCE_ONLY, IN_PLAN, Customer, new_customer
@@ -204,6 +206,27 @@ def test_faults_that_never_were_are_shown_as_none(watched: Watched) -> None:
         for reason in ("key", "quota", "model"):
             labels = frozenset({("provider", provider), ("reason", reason)})
             assert ("platform_provider_faults_total", labels) in series
+
+
+def test_a_circuit_and_what_operators_have_switched_off(watched: Watched, alice: Customer) -> None:
+    assert alice.chat().status_code == 200  # from then on the process asks
+
+    def value(name: str, **labels: str) -> float:
+        return watched.read().value(f"platform_{name}", **labels)
+
+    assert value("circuit_open", **OPENAI) == 0
+    with opened("openai", IN_PLAN):
+        wait_for(lambda: value("circuit_open", **OPENAI) == 1)
+    wait_for(lambda: value("circuit_open", **OPENAI) == 0)
+    switch_provider(name="google", is_off=True)
+    switch_model(name="openai", model=IN_PLAN, is_off=True)
+    try:
+        wait_for(lambda: value("provider_off", provider="google", model="") == 1)
+        wait_for(lambda: value("provider_off", **OPENAI) == 1)
+    finally:
+        switch_provider(name="google", is_off=False)
+        switch_model(name="openai", model=IN_PLAN, is_off=False)
+    wait_for(lambda: watched.read().total("platform_provider_off") == 0)
 
 
 # --- Requests, sockets and turns ----------------------------------------------------------------

@@ -42,7 +42,7 @@ oldest_message = Gauge(
 )
 heartbeat = Gauge(
     "platform_queue_heartbeat_timestamp_seconds",
-    "When a worker last took a heartbeat out of a queue.",
+    "When a worker last took a heartbeat out of a queue; 0 where none ever has.",
     queue=QUEUES,
 )
 queued_jobs = Gauge("platform_queued_jobs", "Jobs that wait for a worker.", queue=QUEUES)
@@ -159,7 +159,8 @@ async def _read_database(database: Database) -> None:
     jobs = {queue: (count, age) for queue, count, age in await database.rows(_JOBS)}
     queued_jobs.replace({(queue,): jobs.get(queue, (0, 0))[0] for queue in QUEUES})
     oldest_job.replace({(queue,): max(0.0, jobs.get(queue, (0, 0.0))[1]) for queue in QUEUES})
-    heartbeat.replace(_by_name(dict(await database.rows(_HEARTBEATS)), QUEUES))
+    heartbeats = dict(await database.rows(_HEARTBEATS))
+    heartbeat.replace({(queue,): heartbeats.get(queue, 0.0) for queue in QUEUES})
     charges, nusd = await database.row(_HELD)
     held_charges.replace({(): charges})
     held.replace({(): nusd / NUSD_PER_USD})
@@ -208,7 +209,3 @@ def _age(message: bytes | None) -> float:
 
 def _keys(names: list[str]) -> list[Labels]:
     return [(name,) for name in names]
-
-
-def _by_name(values: dict[str, float], known: frozenset[str]) -> dict[Labels, float]:
-    return {(name,): value for name, value in values.items() if name in known}
