@@ -78,11 +78,6 @@ class Prometheus:
             rule["health"] == "ok" for rule in rules
         )
 
-    def value(self, query: str) -> float | None:
-        """The value of the one series of a query, None where there is none."""
-        found = self._get("query", query=query)["result"]
-        return float(found[0]["value"][1]) if found else None
-
     def _alerts(self, state: str) -> list[Mapping[str, str]]:
         found = self._get("alerts")["alerts"]
         return [alert["labels"] for alert in found if alert["state"] == state]

@@ -6,10 +6,9 @@ has the alerts whose causes cannot be had here.
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager
 from datetime import timedelta
 
 import httpx
@@ -18,6 +17,7 @@ import pytest
 from django.db.models import F
 from django.utils import timezone
 from pytest_django import DjangoDbBlocker, Settings
+from redis import Redis
 
 from accounts.models import OutgoingEmail
 from billing.models import Wallet
@@ -28,46 +28,29 @@ from health.tests.opened import opened
 from jobs.models import Job, QueueHeartbeat
 from jobs.tests.handlers import QUICK
 from jobs.tests.queueing import new_job_without_message
-from local.ports import free_port
 from publicapi.tests.v1 import rate_window
 from publicapi.tests.v1.customer import IN_PLAN, Customer, new_customer
 from simulator.process import RunningSimulator
 from tests.chaos.calls import wait_for
-from tests.chaos.proxy import DoorProxy
-from tests.own_redis import OwnRedis
 from tests.personas import authorization
-from tests.prometheus import Prometheus, needs_prometheus, running_prometheus
-from tests.service import Web, database_url, running_web
-from tests.test_health import postgres_port, through
-from tests.worker import Worker, running_beat, running_worker
+from tests.prometheus import needs_prometheus
+from tests.service import database_url
+from tests.watched import (
+    KEYS,
+    MAX_OPEN_CALLS,
+    QUEUES,
+    Fired,
+    Watched,
+    assert_fires,
+    assert_goes_out,
+    running_watched,
+)
 
 pytestmark = [
     needs_prometheus,
     pytest.mark.usefixtures("committed", "quiet"),
     pytest.mark.timeout(300),
 ]
-
-KEY = "sk-of-the-alerts"
-MAX_OPEN_CALLS = 4
-QUEUES = ("default", "interactive", "media")
-Fired = tuple[str, ...]
-
-
-@dataclass
-class Watched:
-    """The service, what it needs, and the Prometheus that watches it."""
-
-    web: Web
-    redis: OwnRedis
-    postgres: DoorProxy
-    prometheus: Prometheus
-    start_worker: Callable[[], Worker]
-    worker: Worker
-    others: set[Fired]
-
-    @property
-    def firing(self) -> set[Fired]:
-        return self.prometheus.firing() - self.others
 
 
 @pytest.fixture(scope="module")
@@ -78,55 +61,8 @@ def watched(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Watched]:
     folder = tmp_path_factory.mktemp("watched")
-    ports: dict[str, int] = {}
-    for name in ("web", "worker", "beat"):
-        ports[name] = free_port(but=set(ports.values()))
-    with django_db_blocker.unblock(), ExitStack() as stack:
-        others = _forget_other_tests()
-        redis, postgres = OwnRedis(folder), stack.enter_context(DoorProxy(postgres_port()))
-        stack.callback(redis.stop)
-        stores = {"DATABASE_URL": through(postgres.port), "REDIS_URL": redis.url}
-
-        def of(name: str, **environment: str) -> dict[str, str]:
-            return {**stores, "METRICS_PORT": str(ports[name]), **environment}
-
-        web = running_web(
-            simulator,
-            **of(
-                "web",
-                DJANGO_SETTINGS_MODULE="tests.keyed_settings",
-                OPENAI_API_KEY=KEY,
-                MAX_OPEN_CALLS=str(MAX_OPEN_CALLS),
-                MAX_SOCKETS="0",
-                DATABASE_POOL_SIZE="1",
-            ),
-        )
-        served = stack.enter_context(web)
-
-        def start_worker() -> Worker:
-            # Nobody takes mails at that port.
-            environment = of("worker", EMAIL_URL="smtp://127.0.0.1:9")
-            return stack.enter_context(running_worker(simulator, **environment))
-
-        worker = start_worker()
-        stack.enter_context(running_beat(simulator, folder, **of("beat")))
-        prometheus = stack.enter_context(running_prometheus(folder, ports))
-        started = Watched(served, redis, postgres, prometheus, start_worker, worker, others)
-        wait_for(prometheus.is_up, seconds=60)
-        # What was not scraped yet, or never done, fires at first.
-        time.sleep(5)
-        assert_goes_out(started)
-        yield started
-
-
-def _forget_other_tests() -> set[Fired]:
-    """Take away what other tests have left in the stores that an alert would see. Returns what
-    cannot be taken away."""
-    Sweep.objects.all().delete()
-    QueueHeartbeat.objects.all().delete()
-    OutgoingEmail.objects.all().delete()
-    Job.objects.filter(status=Job.Status.QUEUED).update(queued_at=timezone.now())
-    return {("ChargesWithoutMonth",)} if months.count_strays() else set()
+    with django_db_blocker.unblock(), running_watched(simulator, folder) as watched:
+        yield watched
 
 
 @pytest.fixture
@@ -142,25 +78,6 @@ def quiet(committed: None, watched: Watched, settings: Settings) -> Iterator[Non
 def alice(quiet: None, watched: Watched, simulator: RunningSimulator) -> Iterator[Customer]:
     with httpx.Client(base_url=watched.web.url, timeout=30) as http:
         yield new_customer(http, watched.web, simulator)
-
-
-def assert_fires(
-    watched: Watched, *expected: Fired, meanwhile: Callable[[], object] = lambda: None
-) -> None:
-    """Wait until these alerts fire, while `meanwhile` goes on; no other one fires."""
-
-    def all_fire() -> bool:
-        meanwhile()
-        firing = watched.firing
-        assert firing <= set(expected)
-        return firing == set(expected)
-
-    wait_for(all_fire, seconds=60)
-
-
-def assert_goes_out(watched: Watched, *but: Fired) -> None:
-    """Wait until nothing fires but these."""
-    wait_for(lambda: watched.firing == set(but), seconds=60)
 
 
 # --- All is well ----------------------------------------------------------------------------------
@@ -181,30 +98,45 @@ def test_nothing_fires_while_all_is_well(watched: Watched, alice: Customer) -> N
 # --- Providers ------------------------------------------------------------------------------------
 
 
-def test_a_dead_key(watched: Watched, alice: Customer, simulator: RunningSimulator) -> None:
-    simulator.let_key_die(KEY)
+def test_a_dead_key_and_then_another_one(
+    watched: Watched, alice: Customer, simulator: RunningSimulator
+) -> None:
+    first, second = KEYS
     try:
+        simulator.let_key_die(first)
+        assert alice.chat().status_code == 200
+        assert_fires(watched, ("ProviderKeyRests", "openai"))
+        simulator.let_key_die(second)
         assert alice.chat().status_code == 502
-        assert_fires(watched, ("ProviderKeyRefused", "openai"))
-        query = 'max(platform_provider_keys_resting{provider="openai"})'
-        assert watched.prometheus.value(query) == 1
+        assert_fires(watched, ("ProviderKeyRests", "openai"), ("ProviderKeyRefused", "openai"))
     finally:
         simulator.revive_keys()
+        wake_keys(watched)
     assert alice.chat().status_code == 200
 
 
+def wake_keys(watched: Watched) -> None:
+    """In place of the minutes for which they rest."""
+    with Redis.from_url(watched.redis.url) as redis:
+        redis.delete("health:keys")
+
+
 @pytest.mark.parametrize(
-    ("steering", "alert"),
+    ("steering", "alerts"),
     [
-        ({"status": 429, "code": "insufficient_quota"}, "ProviderQuotaExhausted"),
-        ({"status": 404}, "ProviderModelGone"),
+        (
+            {"status": 429, "code": "insufficient_quota"},
+            ("ProviderQuotaExhausted", "ProviderKeyRests"),
+        ),
+        ({"status": 404}, ("ProviderModelGone",)),
     ],
 )
 def test_an_answer_that_an_operator_has_to_see(
-    watched: Watched, alice: Customer, steering: dict[str, object], alert: str
+    watched: Watched, alice: Customer, steering: dict[str, object], alerts: tuple[str, ...]
 ) -> None:
     assert alice.chat(steer=steering).status_code == 502
-    assert_fires(watched, (alert, "openai"))
+    assert_fires(watched, *((alert, "openai") for alert in alerts))
+    wake_keys(watched)
 
 
 def test_a_circuit_that_stays_open(watched: Watched, alice: Customer) -> None:
@@ -335,7 +267,7 @@ def test_postgresql_is_stopped(watched: Watched, alice: Customer) -> None:
 
 def test_the_worker_is_killed(watched: Watched) -> None:
     """One thing after the other grows old."""
-    fires = [("TargetDown", "worker"), ("ProcessMissing", "worker")]
+    fires: list[Fired] = [("TargetDown", "worker"), ("ProcessMissing", "worker")]
     watched.worker.kill()
     assert_fires(watched, *fires)
 

@@ -159,7 +159,7 @@ async def _read_database(database: Database) -> None:
     jobs = {queue: (count, age) for queue, count, age in await database.rows(_JOBS)}
     queued_jobs.replace({(queue,): jobs.get(queue, (0, 0))[0] for queue in QUEUES})
     oldest_job.replace({(queue,): max(0.0, jobs.get(queue, (0, 0.0))[1]) for queue in QUEUES})
-    heartbeats = dict(await database.rows(_HEARTBEATS))
+    heartbeats: dict[str, float] = dict(await database.rows(_HEARTBEATS))
     heartbeat.replace({(queue,): heartbeats.get(queue, 0.0) for queue in QUEUES})
     charges, nusd = await database.row(_HELD)
     held_charges.replace({(): charges})

@@ -7,7 +7,7 @@ from health.board import Name
 from health.circuit import Count, Rules, Tally
 from health.store import Store
 
-_RULES = Rules(window=60.0, min_calls=1, share=0.5, open_seconds=600.0)
+_RULES = Rules(window=60.0, min_calls=1, share=0.0, open_seconds=600.0)
 
 
 @contextmanager
