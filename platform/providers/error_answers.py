@@ -81,8 +81,9 @@ _SAYS_TOO_LONG = re.compile(
     re.IGNORECASE,
 )
 
-# The status of each type of error, for errors that come after the headers.
+# The status of each type of error, or code, for errors that come after the headers.
 _STATUS_OF_TYPE = {
+    "rate_limit_exceeded": 429,  # OpenAI's code; its type is what was limited
     "invalid_request_error": 400,
     "authentication_error": 401,
     "permission_error": 403,
@@ -191,7 +192,8 @@ def _status_named_by(fields: dict[str, Any]) -> int | None:
     code, kind = fields.get("code"), fields.get("type")
     if isinstance(code, int) and 400 <= code < 600:
         return code
-    return _STATUS_OF_TYPE.get(kind) if isinstance(kind, str) else None
+    named = (name for name in (code, kind) if isinstance(name, str))
+    return next((_STATUS_OF_TYPE[name] for name in named if name in _STATUS_OF_TYPE), None)
 
 
 def _detailed_codes(details: list[dict[str, Any]]) -> set[str]:

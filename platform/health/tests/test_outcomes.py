@@ -77,6 +77,11 @@ def test_a_provider_that_asks_for_patience_has_not_failed(status: int) -> None:
     assert outcome_of(error_from(status, b"")) == Outcome(str(status))
 
 
+def test_a_limit_that_is_named_in_a_stream_is_one_too() -> None:
+    body = b'{"error": {"type": "tokens", "code": "rate_limit_exceeded", "message": "Slow down."}}'
+    assert outcome_of(error_from(200, body)) == Outcome("429")
+
+
 def test_a_verdict_on_one_order_says_nothing_of_the_provider() -> None:
     assert outcome_of(NothingMade()) == Outcome("no_result")
     assert outcome_of(NoPicture()) == Outcome("no_result")
