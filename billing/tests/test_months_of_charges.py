@@ -187,7 +187,8 @@ def test_a_month_is_closed_by_one_process_at_a_time(
     """The second one may not let the month go on that the first one has closed."""
     alice = new_account(balance=10_000)
     charge = call(alice, january)
-    count_rows, others = months._count_as_totalled, []
+    count_rows = months._count_as_totalled
+    others: list[BaseException | None] = []
 
     def meanwhile(month: date) -> int:
         counted = count_rows(month)
