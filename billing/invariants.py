@@ -50,11 +50,8 @@ INVARIANTS = (
     Invariant(
         "wallets",
         "Every account has a wallet, and every charge is of such an account.",
-        # The accounts of a check are those of the wallets.
-        """
-        SELECT account_id FROM (SELECT id AS account_id FROM accounts_user
-                                UNION ALL SELECT account_id FROM billing_charge) a
-        WHERE NOT EXISTS (SELECT FROM billing_wallet w WHERE w.account_id = a.account_id)""",
+        "SELECT id FROM (SELECT id FROM accounts_user UNION ALL SELECT account_id FROM"
+        " billing_charge) a WHERE NOT EXISTS (SELECT FROM billing_wallet WHERE account_id = id)",
     ),
     Invariant(
         "wallet_held",
@@ -343,10 +340,8 @@ INVARIANTS = (
                                    WHERE dropped_at IS NOT NULL)) t
         FULL JOIN (SELECT account_id, period, month, model_id,
                           coalesce(api_key_id::text, '') AS key, count(*) AS charges,
-                          sum(charge_plan) AS plan,
-                          sum(charge_balance) AS balance
-                   FROM checked_charge
-                   WHERE status IN ('settled', 'expired') AND is_counted
+                          sum(charge_plan) AS plan, sum(charge_balance) AS balance
+                   FROM checked_charge WHERE status IN ('settled', 'expired') AND is_counted
                    GROUP BY 1, 2, 3, 4, 5) c USING (account_id, period, month, model_id, key)
         WHERE (t.charges, t.plan, t.balance) IS DISTINCT FROM (c.charges, c.plan, c.balance)
           AND last_passed() IS NOT NULL""",
