@@ -57,7 +57,7 @@ SETTINGS = ROOT / "platform" / "config" / "settings"
 # Names of others' that documents mention.
 THEIRS = {
     *("example.py", "asyncio.shield", "AddIndexConcurrently", "SharedWorker"),
-    *("log_format", "proxy_read_timeout", "proxy_set_header"),
+    *("log_format", "pg_partman", "proxy_read_timeout", "proxy_set_header"),
 }
 NOT_OURS = {"var", "node_modules", "__pycache__", "recordings"}
 SOURCE_ENDINGS = (
