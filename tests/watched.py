@@ -1,7 +1,7 @@
 """A service that Prometheus watches, with the shipped rules, hastened."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -107,14 +107,18 @@ def _forget_other_tests() -> set[Fired]:
 
 
 def assert_fires(
-    watched: Watched, *expected: Fired, meanwhile: Callable[[], object] = lambda: None
+    watched: Watched,
+    *expected: Fired,
+    meanwhile: Callable[[], object] = lambda: None,
+    at_first: Iterable[Fired] = (),
 ) -> None:
-    """Wait until these alerts fire, while `meanwhile` goes on; no other one fires."""
+    """Wait until these alerts fire and no other one, while `meanwhile` goes on. On the way no other
+    one fires but those `at_first`."""
 
     def all_fire() -> bool:
         meanwhile()
         firing = watched.firing
-        assert firing <= set(expected)
+        assert firing <= {*expected, *at_first}
         return firing == set(expected)
 
     wait_for(all_fire, seconds=60)

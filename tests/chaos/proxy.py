@@ -157,8 +157,10 @@ class DoorProxy(Proxy):
         for link in self._links:
             _hang_up(link.client)
         self._links.clear()
-        yield
-        self._is_shut = False
+        try:
+            yield
+        finally:
+            self._is_shut = False
 
     def refuses(self) -> bool:
         return self._is_shut
