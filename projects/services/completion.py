@@ -8,6 +8,7 @@ from events.types import NewEvent, model_actor
 from generations.endings import Output
 from generations.types import Completion, Text
 from inference.errors import CallInterrupted, error_of
+from jobs.selectors import is_unwanted
 from projects import events
 from projects.json_answers import find_object
 from projects.models import Attempt, Step
@@ -236,6 +237,9 @@ def _end_of_final(step: Step) -> list[NewEvent]:
     ended = events.final_event("ended", step)
     if step.outcome not in (Outcome.DONE, Outcome.FAILED) or run.status in ENDED:
         return [ended, *_recovered(step)]
+    if is_unwanted(step.pk):
+        # It ended before it could be stopped, and is made of results that have changed since.
+        return [ended]
     run.has_final = step.outcome == Outcome.DONE
     run.save(update_fields=["has_final"])
     if not run.has_final:

@@ -8,6 +8,7 @@ from projects import events
 from projects.models import Run, Subtask
 from projects.plans import Plan, PlannedSubtask, UnsoundPlan, read_plan
 from projects.selectors.roster import assign, roster_of_run
+from projects.services import final_text
 from projects.types import AssignedBy, SubtaskStatus
 
 _TEXTS = ("title", "instructions", "output")
@@ -48,7 +49,8 @@ def change(
 
     `add` are new subtasks, `change` fields of subtasks by their `key`, `remove` keys; only subtasks
     that are queued can be changed and removed. `order` are keys, those that are to come first.
-    `words` are `title`, `summary` and `final_instructions` of the plan.
+    `words` are `title`, `summary` and `final_instructions` of the plan. With new subtasks or other
+    final instructions the final text is written again.
 
     Raises UnsoundPlan.
     """
@@ -58,14 +60,21 @@ def change(
     known = {model.id for model in roster} | {row.model for row in rows.values()}
     plan = read_plan({**raw, **(words or {})}, roster=known, max_subtasks=run.max_subtasks)
     _check_begun(rows, plan)
-    _save_words(run, plan)
     kept = {each.key for each in plan.subtasks}
+    is_final_outdated = not kept <= rows.keys() or plan.final_instructions != run.final_instructions
+    final_events = final_text.discard(run=run) if is_final_outdated else []
+    _save_words(run, plan)
     removed = [row for key, row in rows.items() if key not in kept]
     removed_events = [events.subtask_removed(row.pk, actor) for row in removed]
     run.subtasks.filter(pk__in=[row.pk for row in removed]).delete()
     changed = {str(each["key"]) for each in change}
     new_events = _write(run, rows, plan, changed, assign(plan, roster), actor)
-    return [*removed_events, *new_events, events.plan_event("updated", run, actor)]
+    return [
+        *final_events,
+        *removed_events,
+        *new_events,
+        events.plan_event("updated", run, actor),
+    ]
 
 
 def _save_words(run: Run, plan: Plan) -> None:

@@ -11,7 +11,7 @@ from projects import events
 from projects.errors import InvalidState, SubtaskRunning, TooManyAttempts
 from projects.models import Attempt, Run, Subtask
 from projects.outputs import OutputFile, summary_of
-from projects.services import attempts, deliverables, steps
+from projects.services import attempts, deliverables, final_text, steps
 from projects.services.admission import check_limit
 from projects.services.advance import advance
 from projects.services.locks import lock_subtask
@@ -24,7 +24,6 @@ from projects.types import (
     AssignedBy,
     AttemptReason,
     RunStatus,
-    StepKind,
     SubtaskStatus,
 )
 
@@ -106,11 +105,7 @@ def _reopen(run: Run) -> list[NewEvent]:
         check_limit(user=run.account)
         reopen(run=run)
         new_events.append(events.run_event("reopened", USER))
-    if run.has_final is not None:
-        run.has_final = None
-        run.save(update_fields=["has_final"])
-    finals = [step for step in run.rows.active_steps() if step.kind == StepKind.FINAL]
-    return [*new_events, *steps.cancel(run=run, steps=finals)]
+    return [*new_events, *final_text.discard(run=run)]
 
 
 def _stop(subtask: Subtask) -> None:

@@ -1,0 +1,16 @@
+"""When the final text has to be written again."""
+
+from events.types import NewEvent
+from projects.models import Run
+from projects.services import steps
+from projects.types import StepKind
+
+
+def discard(*, run: Run) -> list[NewEvent]:
+    """Have the final text written again, because what it is made of changes: the one that is there
+    does not count, and one that is being written is stopped. Returns the events."""
+    if run.has_final is not None:
+        run.has_final = None
+        run.save(update_fields=["has_final"])
+    writing = [step for step in run.rows.active_steps() if step.kind == StepKind.FINAL]
+    return steps.cancel(run=run, steps=writing)
