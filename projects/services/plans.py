@@ -55,10 +55,10 @@ def change(
     Raises UnsoundPlan.
     """
     rows = {row.key: row for row in run.rows.subtasks.values()}
-    raw = _merged(run, rows, add, change, remove, order)
+    raw = {**_words(run, words or {}), "subtasks": _merged(rows, add, change, remove, order)}
     roster = roster_of_run(run)
     known = {model.id for model in roster} | {row.model for row in rows.values()}
-    plan = read_plan({**raw, **(words or {})}, roster=known, max_subtasks=run.max_subtasks)
+    plan = read_plan(raw, roster=known, max_subtasks=run.max_subtasks)
     _check_begun(rows, plan)
     kept = {each.key for each in plan.subtasks}
     is_final_outdated = not kept <= rows.keys() or plan.final_instructions != run.final_instructions
@@ -83,15 +83,23 @@ def _save_words(run: Run, plan: Plan) -> None:
     run.save(update_fields=["plan_title", "plan_summary", "final_instructions"])
 
 
+def _words(run: Run, changes: Mapping[str, str]) -> Raw:
+    """The words of the plan as JSON, with the changes."""
+    return {
+        "title": changes.get("title", run.plan_title),
+        "summary": changes.get("summary", run.plan_summary),
+        "final": {"instructions": changes.get("final_instructions", run.final_instructions)},
+    }
+
+
 def _merged(
-    run: Run,
     rows: Mapping[str, Subtask],
     add: Sequence[Raw],
     change: Sequence[Raw],
     remove: Sequence[str],
     order: Sequence[str],
-) -> Raw:
-    """The plan as JSON, with the changes. Raises UnsoundPlan."""
+) -> list[Raw]:
+    """The subtasks of the plan as JSON, with the changes. Raises UnsoundPlan."""
     faults = [
         f'Subtask "{key[:40]}" does not exist, or has begun: it cannot be changed.'
         for key in [*(str(each.get("key")) for each in change), *remove]
@@ -108,12 +116,7 @@ def _merged(
         for row in ordered
         if row.key not in remove
     ]
-    return {
-        "title": run.plan_title,
-        "summary": run.plan_summary,
-        "subtasks": [*kept, *add],
-        "final": {"instructions": run.final_instructions},
-    }
+    return [*kept, *add]
 
 
 def _raw(row: Subtask) -> Raw:

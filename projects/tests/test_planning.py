@@ -107,6 +107,7 @@ def test_its_user_changes_adds_removes_and_reorders(alice: Principal, waiting: S
             alice,
             waiting,
             summary="Shorter.",
+            final_instructions="Join them.",
             add=[part("d"), part("e", "d")],
             change=[{"key": "b", "title": "Second", "depends_on": [], "model": "gpt-6-luna"}],
             remove=["c"],
@@ -115,6 +116,7 @@ def test_its_user_changes_adds_removes_and_reorders(alice: Principal, waiting: S
     assert [each["key"] for each in changed["subtasks"]] == ["b", "a", "d", "e"]
     assert changed["plan"]["subtasks"] == ["b", "a", "d", "e"]
     assert changed["plan"]["summary"] == "Shorter."
+    assert changed["plan"]["final_instructions"] == "Join them."
     second = changed["subtasks"][0]
     assert (second["title"], second["model"]) == ("Second", "gpt-6-luna")
     assert (second["assigned_by"], second["depends_on"]) == ("user", [])
