@@ -29,6 +29,8 @@ def try_lock(name: str) -> Iterator[bool]:
     try:
         own.set_autocommit(False)
         with own.cursor() as cursor:
+            # The transaction is idle as long as the block takes.
+            cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
             cursor.execute("SELECT pg_try_advisory_xact_lock(hashtext(%s))", (name,))
             is_acquired: bool = cursor.fetchone()[0]
         yield is_acquired
