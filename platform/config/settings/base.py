@@ -445,6 +445,7 @@ CELERY_WORKER_DISABLE_PREFETCH = True
 # Threads of a worker that hand jobs over and run periodic tasks.
 WORKER_CONCURRENCY: int = env.int("WORKER_CONCURRENCY", 4)
 CELERY_WORKER_CONCURRENCY = WORKER_CONCURRENCY
+CELERY_WORKER_CONSUMER = "jobs.consumer:Consumer"
 CELERY_TASK_DEFAULT_QUEUE = "default"
 
 # --- Logs ---------------------------------------------------------------------------------------
