@@ -49,9 +49,12 @@ def test_a_kept_connection_may_bring_one_more_call(simulator: RunningSimulator) 
 def test_a_kept_connection_that_brings_nothing_is_closed(simulator: RunningSimulator) -> None:
     with running_web(simulator) as web, socket.create_connection((LOOPBACK, web.port)) as idle:
         idle.sendall(b"GET /livez HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
-        assert idle.recv(4096).startswith(b"HTTP/1.1 200")
-        os.kill(web.process.pid, signal.SIGTERM)
         idle.settimeout(20)
+        answered = b""
+        while not answered.endswith(b'{"status":"alive"}'):
+            answered += idle.recv(4096)
+        assert answered.startswith(b"HTTP/1.1 200")
+        os.kill(web.process.pid, signal.SIGTERM)
         assert idle.recv(4096) == b""
         assert web.process.wait_stopped()
 

@@ -144,7 +144,7 @@ BEGIN
     WHERE p_accounts IS NULL OR account_id = ANY (p_accounts);
     ANALYZE checked_account;
     -- Else each of many checks might read whole tables.
-    PERFORM set_config('enable_seqscan', 'off', true) WHERE p_accounts IS NOT NULL;
+    IF p_accounts IS NOT NULL THEN SET LOCAL enable_seqscan = off; END IF;
     CREATE TEMP TABLE checked_charge ON COMMIT DROP AS
     SELECT c.*, period_of(id) AS period,
            period_of(id) IN (SELECT m.period FROM billing_chargemonth m)

@@ -46,14 +46,14 @@ def test_a_reply_that_is_complete_is_not_told_as_cancelled(speaker: NewSpeaker) 
 
 @pytest.mark.usefixtures("committed", "providers")
 def test_a_reply_that_cannot_begin_any_more_is_told_as_it_is_stored() -> None:
-    """Its process begins to drain between the transaction and the call."""
+    """Its process ends between the transaction and the call."""
     alice = new_user("alice", plan="max", balance_usd=5)
     call = manual.begin(alice, talk(alice))
     stopping.stop(user=alice, conversation_id=call.reply.conversation_id, message_id=call.id)
     reply = Reply(call.started)
 
     async def run() -> bytes:
-        get_runtime().begin_drain(seconds=60)
+        get_runtime().refuse()
         running = asyncio.create_task(reply.run())
         received = b"".join([frame async for frame in frames_of(reply)])
         await running

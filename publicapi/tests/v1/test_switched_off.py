@@ -87,6 +87,6 @@ def test_a_web_app_is_told_that_the_model_cannot_be_called(
         models = get_entitlements(alice.user).models
         return next(each.callable for each in models if each.model == BALANCE_ONLY)
 
-    assert is_callable()
+    wait_for(is_callable)
     switches.switch_provider(name=PROVIDER, is_off=True)
     wait_for(lambda: not is_callable())

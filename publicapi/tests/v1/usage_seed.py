@@ -2,8 +2,6 @@
 
 from datetime import UTC, date, datetime, time
 
-from django.db import connection
-
 from accounts.models import ApiKey, User
 from billing.tests import bank
 from publicapi.tests.v1.customer import BALANCE_ONLY
@@ -25,10 +23,6 @@ def use(
 
     Without a key it is one of the web app's.
     """
-    _, charge = bank.hold(account, cost, owner=bank.live_owner(), key=key, model=model)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "UPDATE billing_charge SET admitted_at = %s WHERE id = %s",
-            (datetime.combine(day, at), charge),
-        )
-    assert bank.settle(charge, cost, tokens_out=tokens_out) == "resolved"
+    with bank.at(datetime.combine(day, at)):
+        _, charge = bank.hold(account, cost, owner=bank.live_owner(), key=key, model=model)
+        assert bank.settle(charge, cost, tokens_out=tokens_out) == "resolved"
