@@ -31,6 +31,9 @@ MAX_PIPELINED = 32
 # A client that takes nothing of its answer for so long is cut off.
 STALLED_MILLISECONDS = 60_000
 
+# Before the calls are stopped: no kept connection brings one more, which would be refused.
+LAST_SECONDS = 1.0
+
 _idle = IdleConnections()
 
 
@@ -48,7 +51,7 @@ class HttpProtocol(HttpToolsProtocol):
     _bytes_without_progress = 0
     _is_whole = True
     _may_upgrade = True
-    # When the calls are stopped, once the process is ending.
+    # Until when calls can begin, once the process is ending.
     _drain_ends = float("inf")
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
@@ -64,7 +67,7 @@ class HttpProtocol(HttpToolsProtocol):
     def shutdown(self) -> None:
         """The process ends. A kept connection may bring one more request, which is answered with
         `Connection: close`: a proxy may have sent it before it sees the connection closed."""
-        left = settings.DRAIN_SECONDS - settings.NOTICE_SECONDS
+        left = settings.DRAIN_SECONDS - settings.NOTICE_SECONDS - LAST_SECONDS
         self._drain_ends = time.monotonic() + left
         self._linger()
         if self._deadline is not None:
@@ -128,6 +131,8 @@ class HttpProtocol(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         if self._is_ending:
             self._linger()
+            if not self.timeout_keep_alive:  # at once, so that it is seen with the answer's end
+                self.transport.close()
         super().on_response_complete()
         if self.timeout_keep_alive_task is None:
             return
