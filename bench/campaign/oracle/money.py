@@ -67,7 +67,7 @@ def books(notes: Sequence[Note], journal: Sequence[Call], *, is_lossy: bool) -> 
     calls: dict[str, list[Call]] = defaultdict(list)
     for call in journal:
         calls[call["marker"] or ""].append(call)
-    subjects, markers = _subjects(), _markers()
+    subjects, markers = _subjects(), {**_ordered(notes), **_markers()}
     charges: dict[str, list[Charge]] = defaultdict(list)
     for charge in Charge.objects.filter(funding="customer"):
         marker = markers.get(subjects.get(charge.pk, charge.pk), charge.request_id)
@@ -96,6 +96,12 @@ def _markers() -> dict[UUID, str]:
         *Order.objects.values_list("pk", "prompt"),
     ]
     return {pk: found[0] for pk, text in asked if (found := MARKER.findall(text))}
+
+
+def _ordered(notes: Sequence[Note]) -> dict[UUID, str]:
+    """The marker of each order that a client was told of. Where an account's data is deleted, the
+    order is gone, and its charge stays."""
+    return {UUID(note.seen["job"]): note.marker for note in notes if "job" in note.seen}
 
 
 def _of_calls(calls: list[Call], charges: list[Charge]) -> list[str]:
