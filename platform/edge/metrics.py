@@ -4,12 +4,12 @@ import time
 
 from common.errors import DomainError
 from metrics.instruments import CALL_SECONDS, STEP_SECONDS, Counter, Gauge, Histogram
-from metrics.labels import Declared, FirstOnes
+from metrics.labels import Declared, FirstSeen
 
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 STATUSES = frozenset({"2xx", "3xx", "4xx", "5xx", "none"})
 # Routes are those of the code. There are about 250.
-ROUTES = FirstOnes(400)
+ROUTES = FirstSeen(400)
 QUEUES = frozenset({"requests", "anonymous", "sign_in"})
 
 requests = Counter(

@@ -10,11 +10,11 @@ from django.conf import settings
 from health.selectors import circuit_states, resting_keys, switched_off
 from health.switches import NAMES
 from metrics.instruments import Labels, ReadGauge
-from metrics.labels import FirstOnes
+from metrics.labels import FirstSeen
 
 PROVIDERS = frozenset(NAMES)
 # A call names a model of the catalog; only operators add any.
-MODELS = FirstOnes(500)
+MODELS = FirstSeen(500)
 
 
 def _circuits() -> Mapping[Labels, float]:

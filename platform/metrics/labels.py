@@ -19,7 +19,7 @@ class Declared:
         return value == "" or value in declared
 
 
-class FirstOnes:
+class FirstSeen:
     """The first `limit` different values that are asked for: names that operators make up, such as
     those of models."""
 

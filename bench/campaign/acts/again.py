@@ -16,10 +16,10 @@ _AGAIN: dict[str, Callable[[Asker], None]] = {
 }
 # Under what its id is noted, and how it was begun.
 _BEGUN = {
-    "council": ("session", councils.beginning),
-    "run": ("run", runs.beginning),
-    "picture": ("job", studios.beginning),
-    "film": ("job", studios.beginning),
+    "council": ("session", councils.creation),
+    "run": ("run", runs.creation),
+    "picture": ("job", studios.creation),
+    "film": ("job", studios.creation),
 }
 
 
@@ -28,10 +28,10 @@ def ask_again(asker: Asker) -> None:
     if kind in _AGAIN:
         _AGAIN[kind](asker)
     elif kind in _BEGUN:
-        name, beginning = _BEGUN[kind]
+        name, creation = _BEGUN[kind]
         # The name of what was not billed is free.
         shown = note.seen.get("picture") or note.seen.get("shown") or {}
         if shown.get("cost_usd"):
-            again = start(asker, *beginning(asker))
+            again = start(asker, *creation(asker))
             if again != note.seen[name]:
                 note.wrong.append(f"sent again it has begun {again}, before {note.seen[name]}")

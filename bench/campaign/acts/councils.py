@@ -9,7 +9,7 @@ from council.tests.owner import COUNCIL, MODELS
 
 def council(asker: Asker) -> None:
     note, options = asker.note, asker.note.act.options
-    session_id = start(asker, *beginning(asker))
+    session_id = start(asker, *creation(asker))
     if session_id is None:
         return
     note.seen["session"] = session_id
@@ -21,7 +21,7 @@ def council(asker: Asker) -> None:
         note.seen["picture"] = picture
 
 
-def beginning(asker: Asker) -> tuple[str, dict[str, Any]]:
+def creation(asker: Asker) -> tuple[str, dict[str, Any]]:
     """How the council is begun."""
     models = MODELS[: asker.note.act.options["models"]]
     body = {"prompt": asker.prompt("How deep is the sea?"), "models": models}

@@ -13,7 +13,7 @@ _SOON = 1.5  # seconds
 
 def run(asker: Asker) -> None:
     note, options = asker.note, asker.note.act.options
-    run_id = start(asker, *beginning(asker))
+    run_id = start(asker, *creation(asker))
     if run_id is None:
         return
     note.seen["run"] = run_id
@@ -28,7 +28,7 @@ def run(asker: Asker) -> None:
         note.seen["picture"] = picture
 
 
-def beginning(asker: Asker) -> tuple[str, dict[str, Any]]:
+def creation(asker: Asker) -> tuple[str, dict[str, Any]]:
     """How the run is begun."""
     options = asker.note.act.options
     parts = [part("abc"[number]) for number in range(options["parts"])]

@@ -12,7 +12,7 @@ ENDED = ("completed", "failed", "cancelled")
 
 def order(asker: Asker) -> None:
     note = asker.note
-    job_id = start(asker, *beginning(asker))
+    job_id = start(asker, *creation(asker))
     if job_id is None:
         return
     note.seen["job"] = job_id
@@ -26,7 +26,7 @@ def order(asker: Asker) -> None:
     note.seen["shown"] = answer.json()
 
 
-def beginning(asker: Asker) -> tuple[str, dict[str, Any]]:
+def creation(asker: Asker) -> tuple[str, dict[str, Any]]:
     """How the job is ordered."""
     prompt = asker.prompt("A lighthouse at dusk.")
     if asker.note.act.kind == "film":

@@ -7,7 +7,7 @@ import pytest
 from prometheus_client import generate_latest
 
 from metrics.instruments import MAX_SERIES, Counter, Gauge, Histogram, ReadGauge
-from metrics.labels import Declared, FirstOnes
+from metrics.labels import Declared, FirstSeen
 from metrics.registry import REGISTRY
 
 COLOURS = frozenset({"red", "blue"})
@@ -99,7 +99,7 @@ def test_a_metric_has_no_more_series_than_the_cap(
 
 
 def test_names_that_operators_make_up_are_limited() -> None:
-    names = FirstOnes(2)
+    names = FirstSeen(2)
     assert ["a" in names, "b" in names, "c" in names, "a" in names] == [True, True, False, True]
 
 
