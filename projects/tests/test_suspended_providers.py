@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
@@ -11,9 +10,7 @@ from pytest_django import DjangoDbBlocker
 from jobs.tests.queueing import wait_until
 from projects.tests.principal import Principal, new_principal, part
 from simulator.process import RunningSimulator
-from tests.own_redis import OwnRedis
-from tests.service import running_web
-from tests.worker import running_worker
+from tests.short_circuits import running_with_short_circuits
 
 MIN_CALLS = 3
 DOWN = {"fail": "before", "status": 503}
@@ -28,24 +25,11 @@ def alice(
     tmp_path: Path,
 ) -> Iterator[Principal]:
     """With a web process and a worker whose circuits open soon."""
-    redis = OwnRedis(tmp_path)
-    environment: dict[str, Any] = {
-        "REDIS_URL": redis.url,
-        "CIRCUIT_MIN_CALLS": str(MIN_CALLS),
-        "CIRCUIT_OPEN_SECONDS": "5",
-    }
     with (
-        running_web(simulator, **environment) as web,
-        running_worker(
-            simulator,
-            REDIS_URL=redis.url,
-            CIRCUIT_MIN_CALLS=environment["CIRCUIT_MIN_CALLS"],
-            CIRCUIT_OPEN_SECONDS=environment["CIRCUIT_OPEN_SECONDS"],
-        ),
+        running_with_short_circuits(simulator, tmp_path, min_calls=MIN_CALLS) as web,
         httpx.Client(base_url=web.url, timeout=30) as http,
     ):
         yield new_principal(http, web, simulator)
-    redis.stop()
 
 
 def test_a_step_waits_until_its_provider_is_back(alice: Principal) -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
@@ -15,9 +14,7 @@ from jobs.tests.queueing import wait_until
 from operations.models import Operation
 from simulator.process import RunningSimulator
 from studios.tests.artist import STUDIOS, Artist, Job, new_artist
-from tests.own_redis import OwnRedis
-from tests.service import running_web
-from tests.worker import running_worker
+from tests.short_circuits import running_with_short_circuits
 
 MODEL, PROVIDER = "meshy-6", "meshy"
 MIN_CALLS = 3
@@ -32,25 +29,12 @@ def alice(
     tmp_path: Path,
 ) -> Iterator[Artist]:
     """With a web process and a worker whose circuits open soon."""
-    redis = OwnRedis(tmp_path)
-    environment: dict[str, Any] = {
-        "REDIS_URL": redis.url,
-        "CIRCUIT_MIN_CALLS": str(MIN_CALLS),
-        "CIRCUIT_OPEN_SECONDS": "5",
-    }
     with (
-        running_web(simulator, **environment) as web,
-        running_worker(
-            simulator,
-            REDIS_URL=redis.url,
-            CIRCUIT_MIN_CALLS=environment["CIRCUIT_MIN_CALLS"],
-            CIRCUIT_OPEN_SECONDS=environment["CIRCUIT_OPEN_SECONDS"],
-        ),
+        running_with_short_circuits(simulator, tmp_path, min_calls=MIN_CALLS) as web,
         httpx.Client(base_url=web.url, timeout=30) as http,
     ):
         yield new_artist(http, simulator)
     Provider.objects.update(is_off=False, models_off=[])
-    redis.stop()
 
 
 def failures_of(job: Job) -> int:
