@@ -33,6 +33,7 @@ VALUES: dict[str, Any] = {
     "connectors.authorization.expires_at": datetime(2100, 1, 1, tzinfo=UTC),
     "jobs.job.status": "completed",
     # What a deletion leaves says nothing of the user.
+    "accounts.apikey.pepper": "0a1b2c3d",
     "jobs.job.kind": "tests.kind",
     "jobs.job.provider": "luma",
     "operations.operation.provider": "luma",

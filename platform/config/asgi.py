@@ -32,6 +32,7 @@ from edge.fair_admission import FairAdmission
 from edge.file_bodies import FileBodies
 from edge.live import LiveResponses
 from edge.request_queue import RequestQueue, SignInQueue
+from health.services import get_started
 from publicapi.v1.app import application as v1_application
 from publicapi.v1.app import is_public
 
@@ -136,7 +137,8 @@ def is_for_v1(scope: Scope) -> bool:
 
 
 async def lifespan(receive: Any, send: Any) -> None:
-    """The lifespan protocol. Nothing is started here, because not every server calls it."""
+    """The lifespan protocol. What calls need starts with the first of them, where a server does not
+    call this."""
     await receive()
     _without_lifespan.are_expected = False
     try:
@@ -144,6 +146,7 @@ async def lifespan(receive: Any, send: Any) -> None:
     except OSError as error:
         await send({"type": "lifespan.startup.failed", "message": str(error)})
         return
+    await asyncio.to_thread(get_started)  # or the first call would wait for Redis
     spare_loaded_code()
     begin_with_sigterm()
     collecting = asyncio.create_task(collect_garbage())

@@ -56,8 +56,10 @@ def note_sending(headers: dict[str, Any], **_: object) -> None:
 def start_event_loop(instance: Any, **_: object) -> None:
     """Start before Celery connects to the broker: workers find jobs without a broker, too."""
     _start_metrics("worker")
+    from health.services import get_started
     from jobs.worker import get_worker
 
+    get_started()
     get_worker().start(list(instance.app.amqp.queues.consume_from))
 
 

@@ -188,8 +188,10 @@ class HttpProtocol(HttpToolsProtocol):
     def _address(self) -> str:
         return self.client[0] if self.client else ""
 
-    def _start_deadline(self, seconds: float = HEAD_SECONDS) -> None:
-        self._deadline = self.loop.call_later(seconds, self.transport.close)
+    def _start_deadline(self, seconds: float | None = None) -> None:
+        self._deadline = self.loop.call_later(
+            HEAD_SECONDS if seconds is None else seconds, self.transport.close
+        )
 
     def _stop_deadline(self) -> None:
         if self._deadline is not None:
