@@ -5,13 +5,13 @@ rows, against the running service.
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from threading import Thread
 
 import httpx
 import pytest
 
-from billing.models import Allowance, Charge, KeyMonth, Wallet
+from billing.models import Allowance, Charge, KeyMonth, UsageDaily, Wallet
 from billing.selectors.subscriptions import current_month
 from common.money import NUSD_PER_CENT
 from publicapi.tests.v1.conftest import NewCustomer
@@ -152,8 +152,12 @@ def test_billed_spend_that_reaches_the_cap_stops_the_key_until_the_next_month(
 
 def let_a_month_pass(customer: Customer) -> None:
     """What the account did this month, it did last month."""
-    before = (current_month() - timedelta(days=1)).replace(day=1)
-    Charge.objects.filter(account=customer.user).update(month=before)
+    last_day = current_month() - timedelta(days=1)
+    before = last_day.replace(day=1)
+    Charge.objects.filter(account=customer.user).update(
+        month=before, admitted_at=datetime(last_day.year, last_day.month, last_day.day, tzinfo=UTC)
+    )
+    UsageDaily.objects.filter(account=customer.user).update(day=last_day)
     Allowance.objects.filter(account=customer.user).update(month=before)
     KeyMonth.objects.filter(api_key=customer.key).update(month=before)
 
