@@ -209,8 +209,6 @@ def test_faults_that_never_were_are_shown_as_none(watched: Watched) -> None:
 
 
 def test_a_circuit_and_what_operators_have_switched_off(watched: Watched, alice: Customer) -> None:
-    assert alice.chat().status_code == 200  # from then on the process asks
-
     def value(name: str, **labels: str) -> float:
         return watched.read().value(f"platform_{name}", **labels)
 
@@ -227,6 +225,18 @@ def test_a_circuit_and_what_operators_have_switched_off(watched: Watched, alice:
         switch_provider(name="google", is_off=False)
         switch_model(name="openai", model=IN_PLAN, is_off=False)
     wait_for(lambda: watched.read().total("platform_provider_off") == 0)
+
+
+def test_a_new_process_shows_what_is_switched_off_before_its_first_call(
+    committed: None, simulator: RunningSimulator
+) -> None:
+    port = free_port()
+    switch_provider(name="google", is_off=True)
+    try:
+        with running_web(simulator, METRICS_PORT=str(port)):
+            assert scrape(port).value("platform_provider_off", provider="google", model="") == 1
+    finally:
+        switch_provider(name="google", is_off=False)
 
 
 # --- Requests, sockets and turns ----------------------------------------------------------------

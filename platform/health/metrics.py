@@ -1,6 +1,6 @@
 """What this process knows of the health of providers: docs/operations/providers.md.
 
-It knows nothing until its first call.
+Under a server without lifespan, such as daphne, it knows nothing until its first call.
 """
 
 from collections.abc import Mapping
