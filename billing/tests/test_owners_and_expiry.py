@@ -1,6 +1,6 @@
 """Processes die: what they held comes free, what they streamed is billed, once."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, time, timedelta
 
 import pytest
 from django.db import connection
@@ -278,7 +278,8 @@ def test_the_month_of_a_charge_is_that_of_its_admission() -> None:
     alice = new_account(balance=1000)
     key, _ = new_key(alice)
     _, charge = hold(alice, 100, owner=live_owner(), key=key, model=IN_PLAN)
-    last_month = (timezone.now().date().replace(day=1) - timedelta(days=1)).replace(day=1)
+    last_day = timezone.now().date().replace(day=1) - timedelta(days=1)
+    last_month = last_day.replace(day=1)
     run(
         "UPDATE billing_allowance SET month = %s WHERE account_id = %s RETURNING 1",
         last_month,
@@ -289,7 +290,9 @@ def test_the_month_of_a_charge_is_that_of_its_admission() -> None:
         last_month,
         key.pk,
     )
-    Charge.objects.filter(pk=charge).update(month=last_month)
+    Charge.objects.filter(pk=charge).update(
+        month=last_month, admitted_at=datetime.combine(last_day, time(), UTC)
+    )
 
     settle(charge, 60)
 
