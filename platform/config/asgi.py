@@ -137,8 +137,8 @@ def is_for_v1(scope: Scope) -> bool:
 
 
 async def lifespan(receive: Any, send: Any) -> None:
-    """The lifespan protocol. What calls need starts with the first of them, where a server does not
-    call this."""
+    """The lifespan protocol. Under a server without lifespan, the first call starts what calls
+    need."""
     await receive()
     _without_lifespan.are_expected = False
     try:
@@ -146,7 +146,7 @@ async def lifespan(receive: Any, send: Any) -> None:
     except OSError as error:
         await send({"type": "lifespan.startup.failed", "message": str(error)})
         return
-    await asyncio.to_thread(get_started)  # or the first call would wait for Redis
+    await asyncio.to_thread(get_started)  # the first call does not wait for Redis
     spare_loaded_code()
     begin_with_sigterm()
     collecting = asyncio.create_task(collect_garbage())

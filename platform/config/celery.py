@@ -59,7 +59,7 @@ def start_event_loop(instance: Any, **_: object) -> None:
     from health.services import get_started
     from jobs.worker import get_worker
 
-    get_started()
+    get_started()  # the first call does not wait for Redis
     get_worker().start(list(instance.app.amqp.queues.consume_from))
 
 

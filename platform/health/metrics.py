@@ -1,6 +1,6 @@
 """What this process knows of the health of providers: docs/operations/providers.md.
 
-Under a server without lifespan, such as daphne, it knows nothing until its first call.
+Under a server without lifespan, such as daphne, the process knows nothing until its first call.
 """
 
 from collections.abc import Mapping
