@@ -273,9 +273,11 @@ def _end_pauses(ordered: list[Ordered]) -> None:
 
 
 def _ports_of(worker: Worker) -> list[int]:
-    """The ports from which a worker speaks to its stores."""
+    """The ports from which a worker speaks to the database. Its connections to other servers may
+    have the same port as some other process's session of the database."""
+    database = int(connection.get_connection_params()["port"])
     connections = psutil.Process(worker.process.pid).net_connections("tcp")
-    return [each.laddr.port for each in connections]
+    return [each.laddr.port for each in connections if each.raddr and each.raddr.port == database]
 
 
 def _count_sessions(ports: list[int]) -> int:

@@ -21,11 +21,17 @@ from tests.personas import new_user
 @pytest.fixture(autouse=True)
 def alone(committed: None) -> Iterator[None]:
     """No files of other tests, whose bytes may be gone."""
-    StoredFile.objects.all().delete()
-    Upload.objects.all().delete()
+    delete_files()
     yield
-    StoredFile.objects.all().delete()
+    delete_files()
+
+
+def delete_files() -> None:
+    """All files, and what protects them."""
+    for relation in Upload._meta.related_objects:
+        relation.related_model._base_manager.all().delete()
     Upload.objects.all().delete()
+    StoredFile.objects.all().delete()
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+from contextlib import suppress
 from tempfile import TemporaryFile
 
 import psutil
@@ -15,11 +16,13 @@ from inspection.tests.samples import film, inspected, picture
 
 
 def inspectors() -> list[psutil.Process]:
-    return [
-        child
-        for child in psutil.Process().children()
-        if child.status() != psutil.STATUS_ZOMBIE and "inspection.inspector" in child.cmdline()
-    ]
+    return [child for child in psutil.Process().children() if is_inspector(child)]
+
+
+def is_inspector(process: psutil.Process) -> bool:
+    with suppress(psutil.NoSuchProcess):  # it may end while it is looked at
+        return "inspection.inspector" in process.cmdline()
+    return False
 
 
 async def test_what_is_not_inspected_in_time_may_be_good_all_the_same() -> None:
