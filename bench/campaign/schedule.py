@@ -171,6 +171,13 @@ def _text(random: Random, seconds: float, *, retried: bool = False) -> dict[str,
         steering[name] = fault
         if fault != "before" and random.random() < 0.7:
             steering["after_tokens"] = steering["tokens"] // 2
+        if fault == "after":
+            # Whoever does not read a stream waits for three attempts (bench/campaign/asking.py).
+            longest = {"delay_ms": 1000 // steering["tokens"], "ttft_ms": 500}
+            steering |= {
+                each: min(steering[each], longest[each])
+                for each in longest.keys() & steering.keys()
+            }
     return steering
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from bench.campaign.notes import Note
+from bench.campaign.notes import Answer, Note
 from bench.campaign.people import Person
 from billing.models import Charge, LedgerEntry, Refund
 from billing.services.reconciliation import find_violations
@@ -139,23 +139,26 @@ def _output(call: Call) -> int:
 
 
 def _of_answers(note: Note, charges: list[Charge]) -> tuple[list[str], list[str]]:
-    """What is wrong with the answers of a call of `/v1`, and the ids of those that nobody pays."""
+    """What is wrong with the answers of a call of `/v1`, and the ids of those that nobody pays: a
+    name whose answer is not paid is free again, so that the next answer may be another."""
     wrong: list[str] = []
     billed = [charge for charge in charges if charge.status in BILLED]
-    if note.name and len({(each.id, each.content) for each in note.answers}) > 1:
-        wrong.append(f"one name has different answers: {note.answers}")
+    settled = [charge for charge in billed if charge.status == "settled"]
+    paid = [answer for answer in note.answers if _is_of_any(answer, settled)]
+    if note.name and len({(each.id, each.content) for each in paid}) > 1:
+        wrong.append(f"one name has different answers: {paid}")
     if note.name and note.act.kind in ("chat", "embeddings", "picture_call") and len(billed) > 1:
         wrong.append(f"one name is billed {len(billed)} times")
-    if not note.answers:
-        return wrong, []
-    settled = [charge for charge in billed if charge.status == "settled"]
-    if not settled:
-        return wrong, [each.id for each in note.answers]
-    if tokens := note.answers[-1].usage.get("completion_tokens"):
+    if paid and (tokens := paid[-1].usage.get("completion_tokens")):
         found = [charge.tokens_out for charge in settled]
         if tokens not in found:
             wrong.append(f"{tokens} tokens were answered, {found} are billed")
-    return wrong, []
+    return wrong, [answer.id for answer in note.answers if answer not in paid]
+
+
+def _is_of_any(answer: Answer, charges: list[Charge]) -> bool:
+    """Is it the answer of one of these charges? Only those of chats have ids, which tell it."""
+    return any(not answer.id or charge.pk.hex in answer.id for charge in charges)
 
 
 def costs() -> list[str]:
