@@ -99,17 +99,21 @@ def run() -> list[Target]:
     _seed(accounts, others)
     large = _measure(busy)
     after = _pairs(busy)
-    closing, dropping = _close_and_drop()
     print(
-        f"hold and settle: {fresh:,.0f} pairs/s before, {after:,.0f} with a year of months;"
-        f" a month closed in {closing:.1f} s, dropped in {milliseconds(dropping)}\n",
+        f"hold and settle: {fresh:,.0f} pairs/s before, {after:,.0f} with a year of months",
         flush=True,
     )
+    longest = _close_and_drop(busy)
     slowest = max(large.changes)
     return [
         Target("reconcile at 10 million", f"{slowest:.2f} s", "< 2 s", slowest < 2),
         Target("hold and settle then", f"{after / fresh:.2f}", ">= 0.85", after / fresh >= 0.85),
-        Target("a month dropped", milliseconds(dropping), "< 100 ms", dropping < 0.1),
+        Target(
+            "longest pair while a month is dropped",
+            milliseconds(longest),
+            "< 100 ms",
+            longest < 0.1,
+        ),
     ]
 
 
@@ -182,15 +186,28 @@ def _intact(check: Callable[[], list[Violation]]) -> float:
     return time.perf_counter() - begun
 
 
-def _close_and_drop() -> tuple[float, float]:
-    """Seconds of closing the oldest month, and for which a drop of it held up calls."""
+def _close_and_drop(busy: Sequence[seed.Account]) -> float:
+    """Seconds of the longest pair while the oldest month is dropped."""
     oldest = past_months()[0]
     begun = time.perf_counter()
     months.close_month(oldest)
     closing = time.perf_counter() - begun
-    dropping = months.drop_month(oldest)
+    dropping: list[float] = []
+
+    def drop() -> None:
+        try:
+            dropping.append(months.drop_month(oldest))
+        finally:
+            connection.close()  # that of this thread
+
+    longest = pgbench.longest_pairs(busy, drop, model=_MODEL)
+    print(
+        f"a month closed in {closing:.1f} s, dropped in {milliseconds(*dropping)}; longest pair"
+        f" {milliseconds(longest.during)}, in the seconds before {milliseconds(longest.before)}\n",
+        flush=True,
+    )
     _intact(check_changes)
-    return closing, dropping
+    return longest.during
 
 
 def _pairs(accounts: Sequence[seed.Account], *, seconds: int = _PAIRS_SECONDS) -> float:

@@ -8,8 +8,12 @@ import os
 import re
 import subprocess
 import tempfile
-from collections.abc import Sequence
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 from uuid import UUID, uuid4
 
 from django.db import connection
@@ -26,6 +30,7 @@ CLIENTS = 16
 # Nano-USD: the hold and the cost of a short call of a cheap model.
 _WORST_COST = 2_000_000
 _COST = 150_000
+_ALONE = 3  # seconds of pairs before an act
 _PAIR = """
 \\set n random(1, {accounts})
 SELECT charge FROM bench_account, uuidv7() AS charge,
@@ -43,6 +48,55 @@ SELECT outcome FROM money_resolve(json_build_object(
 
 def pairs_per_second(accounts: Sequence[Account], *, model: str, seconds: int) -> float:
     """Settled pairs per second over these accounts. Raises BenchError if any pair failed."""
+    script, owner = _prepare(accounts, model)
+    report = _run(script, seconds)
+    _check(report, owner)
+    return _number(r"tps = ([\d.]+)", report)
+
+
+@dataclass(frozen=True, slots=True)
+class Longest:
+    """The longest pair before an act, and the longest while it lasted, in seconds."""
+
+    before: float
+    during: float
+
+
+def longest_pairs(accounts: Sequence[Account], act: Callable[[], object], *, model: str) -> Longest:
+    """How long pairs take while something else happens. Raises BenchError if any pair failed, or
+    none overlaps the act."""
+    script, owner = _prepare(accounts, model)
+    with tempfile.TemporaryDirectory() as folder:
+        span: list[float] = []
+
+        def act_in_the_middle() -> None:
+            time.sleep(_ALONE)
+            span.append(time.time())
+            act()
+            span.append(time.time())
+
+        actor = threading.Thread(target=act_in_the_middle)
+        actor.start()
+        report = _run(script, 3 * _ALONE, "--log", f"--log-prefix={folder}/pairs")
+        actor.join()
+        pairs = [pair for log in Path(folder).iterdir() for pair in _logged(log)]
+    _check(report, owner)
+    begun, ended = span
+    before = [seconds for seconds, end in pairs if end < begun]
+    during = [seconds for seconds, end in pairs if end >= begun and end - seconds <= ended]
+    if not before or not during:
+        raise BenchError("No pair was made before the act, or while it lasted.")
+    return Longest(max(before), max(during))
+
+
+def _logged(log: Path) -> list[tuple[float, float]]:
+    """The seconds that each pair took, and when it ended, of a log of pgbench."""
+    rows = [line.split() for line in log.read_text().splitlines()]
+    return [(int(row[2]) / 1e6, int(row[4]) + int(row[5]) / 1e6) for row in rows]
+
+
+def _prepare(accounts: Sequence[Account], model: str) -> tuple[str, UUID]:
+    """The script of a pair over these accounts, and the owner of its charges."""
     _list_accounts(accounts)
     owner = uuid4()
     Lease.objects.create(
@@ -56,9 +110,7 @@ def pairs_per_second(accounts: Sequence[Account], *, model: str, seconds: int) -
         owner=owner,
         cost=_COST,
     )
-    report = _run(script, seconds)
-    _check(report, owner)
-    return _number(r"tps = ([\d.]+)", report)
+    return script, owner
 
 
 def _list_accounts(accounts: Sequence[Account]) -> None:
@@ -73,12 +125,13 @@ def _list_accounts(accounts: Sequence[Account]) -> None:
         cursor.execute("ANALYZE")
 
 
-def _run(script: str, seconds: int) -> str:
+def _run(script: str, seconds: int, *options: str) -> str:
     with tempfile.NamedTemporaryFile("w", suffix=".sql") as file:
         file.write(script)
         file.flush()
         command = [postgres.binary("pgbench"), "--no-vacuum", "--protocol=prepared", "--jobs=2"]
         command += [f"--client={CLIENTS}", f"--time={seconds}", f"--file={file.name}"]
+        command += options
         url = re.sub("^postgres:", "postgresql:", os.environ["DATABASE_URL"])
         done = subprocess.run([*command, url], capture_output=True, text=True, check=False)
     if done.returncode != 0:

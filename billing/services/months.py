@@ -140,8 +140,9 @@ def _thaw(month: date) -> None:
 
 
 def drop_month(month: date) -> float:
-    """Drop the charges of a month. Returns the seconds for which calls had to wait at most. Raises
-    MonthRefused where it is not closed, its rows are not what was closed, or they are needed."""
+    """Drop the charges of a month. Returns the seconds that it took. Calls wait for a part of them:
+    PostgreSQL deletes the files after it releases the locks. Raises MonthRefused where the month is
+    not closed, its rows are not what was closed, or they are needed."""
     closed = ChargeMonth.objects.filter(pk=month).first()
     if closed is None:
         raise MonthRefused(f"{month:%Y-%m} is not closed.")
