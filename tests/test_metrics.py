@@ -323,6 +323,8 @@ def test_it_answers_when_all_turns_and_all_calls_are_taken(simulator: RunningSim
         wait_for(lambda: scrape(port).value("platform_open_streams", interface="v1") == 2)
         assert scrape(port).value("platform_open_calls") == 2
         assert alice.chat().status_code == 503
+        refused = {"status": "refused", "code": "service_unavailable"}
+        assert scrape(port).value("platform_calls_total", kind="chat", **OPENAI, **refused) == 1
         headers = authorization(alice.user)
         with psycopg.connect(database_url()) as other:
             other.execute("LOCK TABLE accounts_user IN ACCESS EXCLUSIVE MODE")

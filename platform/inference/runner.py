@@ -123,6 +123,11 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
         if reading is not None:
             reading.cancel()
 
+    def refuse(self, refusal: DomainError) -> None:
+        """End the call before anything is held."""
+        self._end(refusal)
+        self._report("refused")
+
     def crash(self) -> None:
         """Tell the reader that the call ended by a fault of ours."""
         self._end(ServiceUnavailable())
@@ -140,8 +145,7 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
         try:
             stored = await self._hold()
         except DomainError as refusal:
-            self._end(refusal)
-            self._report("refused")
+            self.refuse(refusal)
             # A hold that came to be although nobody heard of it is found later, because no runner
             # knows it any more. One that has a name keeps it until then: that may be longer than
             # its client tries again.

@@ -50,7 +50,11 @@ class Runtime:
 
     async def start(self, runner: AnyRunner) -> AnyRunner:
         """Run a call. Raises ServiceUnavailable where there is no room, or no lease."""
-        await self.admit()
+        try:
+            await self.admit()
+        except ServiceUnavailable as refusal:
+            runner.refuse(refusal)
+            raise
         # Known before it holds: held charges that no runner knows are expired.
         self._runners[runner.charge_id] = runner
         # A fresh context: the request's own would keep its thread and database connection alive.

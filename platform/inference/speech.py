@@ -34,8 +34,7 @@ class SpeechRunner(CallRunner[SpeechCall, SpeechAnswer]):
             try:
                 share.reserve(_COPIES * len(self.call.audio))
             except ServiceUnavailable as refusal:
-                self._end(refusal)
-                self._report("refused")
+                self.refuse(refusal)
                 return
             await super()._run()
 
