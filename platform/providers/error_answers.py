@@ -65,11 +65,14 @@ _BLOCKED = frozenset(
     }
 )
 
-# Where a code is too general, or missing, the words of the message decide.
+# Where a code is too general, or missing, the words of the message decide. What they say of our
+# account they say first: what follows may quote the request.
 _NAMES_OUR_QUOTA = re.compile(
-    r"credit balance|usage limits|(enough|insufficient) credits?", re.IGNORECASE
+    r"your credit balance|you have reached your [\w ]{0,20}usage limits"
+    r"|(you (do not|don't) have )?(enough|insufficient) credits?",
+    re.IGNORECASE,
 )
-_NAMES_OUR_KEY = re.compile(r"api key", re.IGNORECASE)
+_NAMES_OUR_KEY = re.compile(r"(incorrect|invalid) api key|api key not valid", re.IGNORECASE)
 _SAYS_BLOCKED = re.compile(r"content moderation|violates usage guidelines", re.IGNORECASE)  # xAI
 # Anthropic, Azure, OpenAI. With 401 or 403 these words may be about our account.
 _SAYS_REQUEST_BLOCKED = re.compile(
@@ -143,9 +146,9 @@ def _error(status: int, problem: _Problem) -> ProviderError:
 def _fault_of_ours(status: int, problem: _Problem) -> AccountFault | None:
     """The fault that an operator has to look after, if it is one."""
     codes, message = problem.codes, problem.message
-    if status == 402 or codes & _OUR_QUOTA or _NAMES_OUR_QUOTA.search(message):
+    if status == 402 or codes & _OUR_QUOTA or _NAMES_OUR_QUOTA.match(message):
         return "quota"
-    if status in _REFUSED_CREDENTIALS or codes & _OUR_KEY or _NAMES_OUR_KEY.search(message):
+    if status in _REFUSED_CREDENTIALS or codes & _OUR_KEY or _NAMES_OUR_KEY.match(message):
         return "key"
     return "model" if status in _GONE else None
 

@@ -95,6 +95,13 @@ def test_an_operator_is_told_what_to_look_after(status: int, body: object, fault
     assert error.status == status
 
 
+@pytest.mark.parametrize("quoted", ["invalid API key", "your credit balance", "enough credits"])
+def test_a_request_that_is_quoted_is_no_fault_of_our_account(quoted: str) -> None:
+    message = f"Invalid value: '{quoted}'. Supported values are: 'auto' and 'none'."
+    error = explained(400, {"error": {"message": message, "type": "invalid_request_error"}})
+    assert isinstance(error, RequestRefused)
+
+
 def test_tripo_s_numbers_are_not_z_ai_s() -> None:
     theirs = explained(400, {"error": {"code": "1003", "message": "Authorization expired"}})
     tripo_s = explained(400, {"code": 1003, "message": "Malformed.", "suggestion": "Mend it."})
