@@ -1,8 +1,9 @@
 """Connections to PostgreSQL: how many all processes may open, and whether the server has as many.
 
 A web process opens those of Django's pool, of the pool of its calls, and of its lanes. In a worker
-each thread keeps one, and a periodic task that must be alone has one more. The beat has one more
-where it reads the stores for the metrics.
+each thread of both executors (common/threads.py) has one, and so has the thread that shares the
+health of providers; a periodic task that must be alone has two. The beat has one more where it
+reads the stores for the metrics.
 """
 
 from collections.abc import Sequence
@@ -60,7 +61,7 @@ class Server:
 def demand() -> Demand:
     """By the settings."""
     of_calls = settings.HOT_POOL_SIZE + MAX_LANES
-    of_threads = 2 * settings.WORKER_CONCURRENCY + MAX_THREADS
+    of_threads = 2 * settings.WORKER_CONCURRENCY + 2 * MAX_THREADS + 1
     return Demand(
         web=settings.WEB_PROCESSES * (settings.DATABASE_POOL_SIZE + of_calls),
         worker=settings.WORKER_PROCESSES * (of_threads + of_calls),

@@ -21,8 +21,8 @@ def test_every_process_is_counted_with_its_pools_and_threads(settings: Settings)
     settings.DATABASE_POOL_SIZE, settings.HOT_POOL_SIZE = 5, 6
     settings.WORKER_CONCURRENCY, settings.RESERVED_CONNECTIONS = 4, 7
     needed = demand()
-    assert (needed.web, needed.worker, needed.beat, needed.reserve) == (42, 120, 1, 7)
-    assert needed.total == 170
+    assert (needed.web, needed.worker, needed.beat, needed.reserve) == (42, 171, 1, 7)
+    assert needed.total == 221
 
 
 def test_what_the_server_keeps_for_superusers_is_not_there_for_us() -> None:
