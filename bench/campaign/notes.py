@@ -18,7 +18,7 @@ class Answer:
 @dataclass
 class Note:
     """All that a client knows of an act. `marker` is its calls' in the journal and the id of its
-    requests, `name` its Idempotency-Key. `has_departed`: its account is closed, and refuses it."""
+    requests, `name` its Idempotency-Key."""
 
     act: Act
     marker: str

@@ -7,7 +7,7 @@ from django.db import DatabaseError, connection
 
 from bench.campaign.acts.calls import CHAT, chat_body
 from bench.campaign.asking import Asker
-from billing.errors import ChargeRunning, NothingToRefund
+from billing.errors import ChargeRunning, NothingToRefund, RefundTooLarge
 from billing.models import Charge
 from billing.services import balance
 from common.ids import uuid7
@@ -30,7 +30,8 @@ def upgrade(asker: Asker) -> None:
 
 
 def refund(asker: Asker) -> None:
-    """An operator gives back a part of a charge, in as many attempts as it takes."""
+    """An operator gives back a part of a charge, or all of it, in as many attempts as it takes. An
+    earlier refund may have left less."""
     operation_id: UUID = uuid7()
     while True:
         try:
@@ -43,7 +44,7 @@ def refund(asker: Asker) -> None:
             refunded = balance.refund(
                 operation_id=operation_id, charge=charge, reason="campaign", amount=amount
             )
-        except (NothingToRefund, ChargeRunning):
+        except (NothingToRefund, RefundTooLarge, ChargeRunning):
             return
         except DatabaseError:
             connection.close()

@@ -46,16 +46,32 @@ class Books:
 
     def check(self) -> tuple[list[str], int]:
         """What is wrong, and how many answers are lost to the platform."""
-        wrong, lost = [], 0
+        wrong, lost = self._of_departed(), 0
         for note in self.notes:
-            calls, charges = self.calls[note.marker], self.charges[note.marker]
+            charges = self.charges[note.marker]
             of_answers, unbilled = _of_answers(note, charges)
-            found = [*_of_calls(calls, charges), *self._begun_twice(charges), *of_answers]
+            found = [*self._begun_twice(charges), *of_answers]
+            if not self._has_departed(note):
+                found += _of_calls(self.calls[note.marker], charges)
             lost += len(unbilled)
             if unbilled and not self.is_lossy:
                 found.append(f"was answered, and is not billed: {unbilled}")
             wrong += [f"{note}: {each}" for each in found]
         return wrong, lost
+
+    def _of_departed(self) -> list[str]:
+        """All calls of those whose data is deleted: what their charges were for is gone with it."""
+        markers = [note.marker for note in self.notes if self._has_departed(note)]
+        known = {note.marker for note in self.notes}
+        strays = [each for name in self.charges.keys() - known for each in self.charges[name]]
+        calls = [each for marker in markers for each in self.calls[marker]]
+        charges = [each for marker in markers for each in self.charges[marker]]
+        return [f"who has departed: {each}" for each in _of_calls(calls, charges + strays)]
+
+    def _has_departed(self, note: Note) -> bool:
+        """Is the account of the one who acted deleted?"""
+        departures = [each for each in self.notes if each.seen.get("departed")]
+        return note.act.person in {each.act.person for each in departures}
 
     def _begun_twice(self, charges: list[Charge]) -> list[str]:
         """What is begun under a name is begun and billed once."""
@@ -67,7 +83,7 @@ def books(notes: Sequence[Note], journal: Sequence[Call], *, is_lossy: bool) -> 
     calls: dict[str, list[Call]] = defaultdict(list)
     for call in journal:
         calls[call["marker"] or ""].append(call)
-    subjects, markers = _subjects(), {**_ordered(notes), **_markers()}
+    subjects, markers = _subjects(), _markers()
     charges: dict[str, list[Charge]] = defaultdict(list)
     for charge in Charge.objects.filter(funding="customer"):
         marker = markers.get(subjects.get(charge.pk, charge.pk), charge.request_id)
@@ -96,12 +112,6 @@ def _markers() -> dict[UUID, str]:
         *Order.objects.values_list("pk", "prompt"),
     ]
     return {pk: found[0] for pk, text in asked if (found := MARKER.findall(text))}
-
-
-def _ordered(notes: Sequence[Note]) -> dict[UUID, str]:
-    """The marker of each order that a client was told of. Where an account's data is deleted, the
-    order is gone, and its charge stays."""
-    return {UUID(note.seen["job"]): note.marker for note in notes if "job" in note.seen}
 
 
 def _of_calls(calls: list[Call], charges: list[Charge]) -> list[str]:
