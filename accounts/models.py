@@ -250,6 +250,9 @@ class OutgoingEmail(models.Model):
             models.Index(fields=["due_at"], condition=models.Q(ended_at=None), name="email_due"),
         ]
 
+    def __str__(self) -> str:
+        return f"{self.kind} {self.pk}"
+
 
 class SecondFactor(models.Model):
     """The authenticator app of an operator; the admin asks for its codes beside the password.
@@ -277,6 +280,9 @@ class SignInFailures(models.Model):
 
     class Meta:
         verbose_name_plural = "sign-in failures"
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class KnownClient(models.Model):

@@ -123,6 +123,12 @@ def test_every_list_is_in_the_menu(operator: Operator) -> None:
     assert lists - listed == set()
 
 
+def test_every_row_has_a_name() -> None:
+    """Django would call it "Provider object (openai)", in titles and in the audit log."""
+    nameless = [each for each in admin.site._registry if each.__str__ is Model.__str__]
+    assert nameless == []
+
+
 def test_an_operator_sees_no_token_of_an_account_elsewhere(operator: Operator) -> None:
     add_rows(1)
     connector = Connector.objects.get()

@@ -12,6 +12,9 @@ class Provider(models.Model):
     models_off = models.JSONField(default=list)
     changed_at = models.DateTimeField(null=True)
 
+    def __str__(self) -> str:
+        return self.name
+
 
 def read_switches() -> tuple[list[str], list[tuple[str, str]]]:
     """The providers that are switched off, and the models, each with its provider."""
