@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 from io import StringIO
+from typing import cast
 
 import pytest
 from django.core.files.base import ContentFile
 from django.core.files.storage import storages
 from django.core.management import CommandError, call_command
+from django.db.models import Model
 from django.utils import timezone
 from pytest_django import Settings
 
@@ -29,7 +31,7 @@ def alone(committed: None) -> Iterator[None]:
 def delete_files() -> None:
     """All files, and what protects them."""
     for relation in Upload._meta.related_objects:
-        relation.related_model._base_manager.all().delete()
+        cast(type[Model], relation.related_model)._base_manager.all().delete()
     Upload.objects.all().delete()
     StoredFile.objects.all().delete()
 
