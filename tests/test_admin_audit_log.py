@@ -1,6 +1,7 @@
 """The operators' audit log: what was done to an account is found from its page."""
 
 import re
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 from django.contrib.admin.models import ADDITION, CHANGE, DELETION
@@ -46,3 +47,18 @@ def test_the_audit_log_of_an_account_is_all_that_was_done_to_what_is_its(
     assert bob.user.email not in operator.client.get(link).content.decode()
     by_address = operator.client.get(f"/admin/admin/logentry/?q={alice.user.email}")
     assert list(by_address.context["cl"].result_list) == list(found)
+
+
+def test_the_last_day_of_a_range_is_in_it(operator: Operator, alice: Persona) -> None:
+    """Of the entries of today: signed in, and ended sessions."""
+    operator.post(f"accounts/user/{alice.user.pk}/revoke_sessions/", reason="They asked")
+    today = datetime.now(UTC).date()
+
+    def found(first: date, last: date) -> int:
+        url = f"/admin/admin/logentry/?action_time_from={first}&action_time_to={last}"
+        return len(operator.client.get(url).context["cl"].result_list)
+
+    day = timedelta(days=1)
+    assert found(today - day, today) == found(today, today + day) == 2
+    assert found(today - day, today - day) == found(today + day, today + day) == 0
+    assert found(today - day, date.max) == 2

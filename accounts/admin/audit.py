@@ -10,12 +10,13 @@ from django.contrib.contenttypes.models import ContentType
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
-from unfold.contrib.filters.admin import ChoicesDropdownFilter, RangeDateFilter
+from unfold.contrib.filters.admin import ChoicesDropdownFilter
+from unfold.utils import parse_date_str
 
 from accounts.models import ApiKey, SignInFailures, User
 from backoffice.pages import Page, ReadOnly
 from backoffice.ranks import may_act_for
-from backoffice.theme import DropdownFilter, display
+from backoffice.theme import DropdownFilter, RangeDateFilter, display
 from common.ids import as_uuid
 
 
@@ -49,6 +50,18 @@ class PageFilter(DropdownFilter):
         return queryset.filter(content_type__pk=wanted) if wanted.isdecimal() else queryset
 
 
+class DaysFilter(RangeDateFilter):
+    """Days in UTC, the first and the last included. The theme would compare a time with midnight,
+    and leave out the last day."""
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[LogEntry]) -> QuerySet[LogEntry]:
+        for end, lookup in (("from", "date__gte"), ("to", "date__lte")):
+            day = parse_date_str(self.used_parameters.get(f"{self.field_path}_{end}", ""))
+            if day is not None:
+                queryset = queryset.filter(**{f"{self.field_path}__{lookup}": day})
+        return queryset
+
+
 @admin.register(LogEntry)
 class AuditLogAdmin(ReadOnly):
     """The actions of operators, with time and reason. The database refuses to change them."""
@@ -59,7 +72,7 @@ class AuditLogAdmin(ReadOnly):
     list_display_links = ("action_time",)
     list_select_related = ("user", "content_type")
     list_filter = (
-        ("action_time", RangeDateFilter),
+        ("action_time", DaysFilter),
         ("action_flag", ChoicesDropdownFilter),
         PageFilter,
         OperatorFilter,

@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from django.contrib import admin
+    from django.contrib.admin import FieldListFilter as RangeDateFilter
     from django.contrib.admin import SimpleListFilter as DropdownFilter
     from django.contrib.admin import TabularInline
     from django.contrib.admin.forms import AdminAuthenticationForm
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     def display(**options: Any) -> Callable[[F], F]: ...
 else:
     from unfold.admin import ModelAdmin, TabularInline
-    from unfold.contrib.filters.admin import DropdownFilter
+    from unfold.contrib.filters.admin import DropdownFilter, RangeDateFilter
     from unfold.decorators import action, display
     from unfold.forms import AdminOwnPasswordChangeForm as PasswordChangeForm
     from unfold.forms import AuthenticationForm as AdminAuthenticationForm
@@ -44,6 +45,7 @@ __all__ = [
     "DropdownFilter",
     "ModelAdmin",
     "PasswordChangeForm",
+    "RangeDateFilter",
     "TabularInline",
     "action",
     "display",
