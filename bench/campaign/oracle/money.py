@@ -138,9 +138,12 @@ def _of_calls(calls: list[Call], charges: list[Charge]) -> list[str]:
 
 
 def _tokens(call: Call) -> int:
-    """What was put out, with the reasoning that a whole answer has counted and not shown."""
+    """What was put out, with the reasoning that the provider has counted and not shown: in a whole
+    answer, and with each part of one of Gemini's."""
     if call["outcome"] == "completed":
         return int(call["completion_tokens"])
+    if call["tokens_emitted"] and "streamGenerateContent" in call["path"]:
+        return int(call["tokens_emitted"] + call["reasoning_tokens"])
     return int(call["tokens_emitted"] + call["reasoning_emitted"])
 
 
