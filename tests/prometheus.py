@@ -87,7 +87,7 @@ class Prometheus:
         return httpx.get(url, params=query, timeout=10).raise_for_status().json()["data"]
 
 
-_TELLING = ("provider", "queue", "sweep", "store", "kind", "instance", "limit")
+_TELLING = ("provider", "queue", "sweep", "store", "kind", "instance", "limit", "pool")
 
 
 @contextmanager

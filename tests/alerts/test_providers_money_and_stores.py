@@ -1,23 +1,21 @@
-"""Each alert fires in Prometheus when its cause happens to a real service, and no other one does.
+"""Each alert about providers, money, mails, stores and processes fires in Prometheus when its cause
+happens to a real service, and no other one does.
 
 One service, with a Redis of its own, is watched by one Prometheus with the shipped rules, hastened.
-What takes an hour is done by setting the time in a row back. Of ChargesWithoutMonth, CallsFailByUs,
-RequestsFail, RequestsTurnedAway, EventsLate and ConnectionsRunOut there are only the series in
-`deploy/prometheus/alerts_test.yaml`.
+What takes an hour is done by setting the time in a row back.
 """
 
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from datetime import timedelta
+from contextlib import contextmanager, suppress
+from datetime import date, timedelta
 
 import httpx
 import psycopg
 import pytest
 from django.db.models import F
 from django.utils import timezone
-from pytest_django import DjangoDbBlocker, Settings
 from redis import Redis
 
 from accounts.models import OutgoingEmail
@@ -25,75 +23,34 @@ from billing.models import Wallet
 from billing.services import months
 from billing.tasks import reconcile
 from common.models import Sweep
+from edge.tests.client import Client
 from health.tests.opened import opened
 from jobs.models import Job, QueueHeartbeat
 from jobs.tests.handlers import QUICK
 from jobs.tests.queueing import new_job_without_message
-from publicapi.tests.v1 import rate_window
-from publicapi.tests.v1.customer import IN_PLAN, Customer, new_customer
+from publicapi.tests.v1.customer import IN_PLAN, Customer
 from simulator.process import RunningSimulator
-from tests.chaos.calls import wait_for
-from tests.personas import authorization
-from tests.prometheus import needs_prometheus
-from tests.service import database_url
-from tests.watched import (
+from tests.alerts.watched import (
+    CONVERSATIONS,
     KEYS,
-    MAX_OPEN_CALLS,
     QUEUES,
     Fired,
     Watched,
     assert_fires,
     assert_goes_out,
-    running_watched,
 )
+from tests.behind import MONTH
+from tests.chaos.calls import wait_for
+from tests.locks import wait_until_blocked
+from tests.personas import authorization, new_user
+from tests.prometheus import needs_prometheus
+from tests.service import database_url, running_web
 
 pytestmark = [
     needs_prometheus,
     pytest.mark.usefixtures("committed", "quiet"),
     pytest.mark.timeout(300),
 ]
-
-
-@pytest.fixture(scope="module")
-def watched(
-    django_db_setup: None,
-    django_db_blocker: DjangoDbBlocker,
-    simulator: RunningSimulator,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[Watched]:
-    folder = tmp_path_factory.mktemp("watched")
-    with django_db_blocker.unblock(), running_watched(simulator, folder) as watched:
-        yield watched
-
-
-@pytest.fixture
-def quiet(committed: None, watched: Watched, settings: Settings) -> Iterator[None]:
-    """Nothing fires before the test, and nothing a while after it."""
-    settings.REDIS_URL = watched.redis.url
-    assert watched.firing == set()
-    yield
-    assert_goes_out(watched)
-
-
-@pytest.fixture
-def alice(quiet: None, watched: Watched, simulator: RunningSimulator) -> Iterator[Customer]:
-    with httpx.Client(base_url=watched.web.url, timeout=30) as http:
-        yield new_customer(http, watched.web, simulator)
-
-
-# --- All is well ----------------------------------------------------------------------------------
-
-
-def test_nothing_fires_while_all_is_well(watched: Watched, alice: Customer) -> None:
-    def call() -> None:
-        assert alice.chat().status_code == 200
-        assert alice.http.get("/api/auth/me", headers=authorization(alice.user)).is_success
-
-    until = time.monotonic() + 15
-    while time.monotonic() < until:
-        call()
-        assert watched.firing == set()
-        time.sleep(0.5)
 
 
 # --- Providers ------------------------------------------------------------------------------------
@@ -146,14 +103,6 @@ def test_a_circuit_that_stays_open(watched: Watched, alice: Customer) -> None:
         assert_fires(watched, ("CircuitOpen", "openai"))
 
 
-def test_a_provider_that_fails(watched: Watched, alice: Customer) -> None:
-    def call() -> None:
-        with ThreadPoolExecutor(3) as threads:
-            list(threads.map(lambda _: alice.chat(steer={"status": 500}), range(3)))
-
-    assert_fires(watched, ("CallsFail", "openai"), meanwhile=call)
-
-
 # --- Money ----------------------------------------------------------------------------------------
 
 
@@ -179,6 +128,34 @@ def test_months_that_are_missing(watched: Watched) -> None:
         assert months.make_ahead() == ahead
 
 
+def test_a_clock_that_is_years_behind(
+    watched: Watched, alice: Customer, simulator: RunningSimulator
+) -> None:
+    assert watched.others == set(), "another test has left such charges"
+    with running_web(simulator, application="tests.behind:application") as behind:
+        alice.http.base_url = behind.url
+        assert alice.chat().status_code == 200
+    try:
+        assert_fires(watched, ("ChargesWithoutMonth",))
+    finally:
+        assert months.make_ahead() == [MONTH]
+        assert_goes_out(watched)
+        forget(MONTH)
+
+
+def forget(month: date) -> None:
+    """Other tests count the months. One is not closed while a transaction runs that is older than
+    its last charge."""
+    wait_for(lambda: is_closed(month), seconds=60)
+    months.drop_month(month)
+
+
+def is_closed(month: date) -> bool:
+    with suppress(months.MonthRefused):
+        return bool(months.close_month(month))
+    return False
+
+
 # --- Mails ----------------------------------------------------------------------------------------
 
 
@@ -190,53 +167,6 @@ def test_a_mail_that_cannot_be_sent(watched: Watched, alice: Customer) -> None:
         assert_fires(watched, ("MailsFailed",))
     finally:
         OutgoingEmail.objects.filter(pk=mail.pk).delete()
-
-
-# --- Load -----------------------------------------------------------------------------------------
-
-
-def test_all_calls_that_a_process_may_run(watched: Watched, alice: Customer) -> None:
-    slow = {"tokens": 150, "delay_ms": 100}
-    with ThreadPoolExecutor(MAX_OPEN_CALLS) as threads:
-        for _ in range(MAX_OPEN_CALLS):
-            threads.submit(alice.chat, steer=slow, stream=True)
-        assert_fires(watched, ("OpenCallsNearLimit", "web"))
-
-
-def test_a_wallet_that_is_locked(watched: Watched, alice: Customer) -> None:
-    with ThreadPoolExecutor(1) as threads, psycopg.connect(database_url()) as database:
-        database.execute(
-            "SELECT FROM billing_wallet WHERE account_id = %s FOR UPDATE", [alice.user.pk]
-        )
-        call = threads.submit(alice.chat)
-        time.sleep(1)
-        database.rollback()
-        call.result()
-    assert_fires(watched, ("OwnShareSlow",))
-
-
-def test_requests_that_wait_for_their_turns(watched: Watched, alice: Customer) -> None:
-    headers = authorization(alice.user)
-    with ThreadPoolExecutor(6) as threads, psycopg.connect(database_url()) as database:
-        database.execute("LOCK TABLE accounts_user IN ACCESS EXCLUSIVE MODE")
-        requests = [
-            threads.submit(alice.http.get, "/api/conversations", headers=headers) for _ in range(6)
-        ]
-        time.sleep(3)
-        database.rollback()
-        assert {request.result().status_code for request in requests} == {200}
-    assert_fires(watched, ("TurnsWait", "requests"))
-
-
-def test_somebody_far_above_their_limit(watched: Watched, alice: Customer) -> None:
-    rate_window.use_up(alice.key)
-
-    def flood() -> None:
-        with ThreadPoolExecutor(4) as threads:
-            answers = list(threads.map(lambda _: alice.chat().status_code, range(60)))
-        assert set(answers) == {429}
-
-    assert_fires(watched, ("LimitsExceeded", "key"), meanwhile=flood)
 
 
 # --- Stores ---------------------------------------------------------------------------------------
@@ -255,8 +185,28 @@ def test_postgresql_is_stopped(watched: Watched) -> None:
         assert time.monotonic() - began < 2
         assert http.get("/livez").status_code == 200
         # The beat notices it some seconds later than who wants a connection.
-        at_first = [("ConnectionsRunOut",)]
-        assert_fires(watched, ("StoreUnreadable", "database"), at_first=at_first)
+        assert_fires(
+            watched,
+            ("StoreUnreadable", "database"),
+            at_first=[("ConnectionsRunOut", pool) for pool in ("calls", "django")],
+        )
+
+
+def test_a_transaction_that_hangs(watched: Watched, alice: Customer) -> None:
+    """Whoever comes while it keeps the only connection gets none."""
+    mine, theirs = authorization(alice.user), authorization(new_user("bob"))
+    with (
+        ThreadPoolExecutor(1) as threads,
+        Client(watched.web.url) as other,
+        psycopg.connect(database_url()) as database,
+    ):
+        database.execute("LOCK TABLE accounts_user IN ACCESS EXCLUSIVE MODE")
+        first = threads.submit(alice.http.get, CONVERSATIONS, headers=mine)
+        wait_until_blocked(database)
+        assert other.get(CONVERSATIONS, headers=theirs).status_code == 503
+        database.rollback()
+        assert first.result().status_code == 200
+    assert_fires(watched, ("ConnectionsRunOut", "django"))
 
 
 # --- The worker ends ------------------------------------------------------------------------------

@@ -6,17 +6,21 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import httpx
 from django.utils import timezone
+from websockets.sync.client import connect
 
 from accounts.models import OutgoingEmail
 from billing.services import months
 from common.models import Sweep
 from jobs.models import Job, QueueHeartbeat
 from local.ports import free_port
+from publicapi.tests.v1.customer import Customer, new_customer
 from simulator.process import RunningSimulator
 from tests.chaos.calls import wait_for
 from tests.chaos.proxy import DoorProxy
 from tests.own_redis import OwnRedis
+from tests.personas import access_token_of, authorization
 from tests.prometheus import Prometheus, running_prometheus
 from tests.service import Web, running_web
 from tests.test_health import postgres_port, through
@@ -24,6 +28,8 @@ from tests.worker import Worker, running_beat, running_worker
 
 KEYS = ("sk-first-of-the-alerts", "sk-second-of-the-alerts")
 MAX_OPEN_CALLS = 4
+QUICK_ONES = 20
+CONVERSATIONS = "/api/conversations"
 QUEUES = ("default", "interactive", "media")
 Fired = tuple[str, ...]
 
@@ -91,9 +97,32 @@ def running_watched(simulator: RunningSimulator, folder: Path) -> Iterator[Watch
         wait_for(prometheus.is_up, seconds=60)
         # What was not scraped yet, or never done, fires at first.
         wait_for(lambda: QueueHeartbeat.objects.count() == len(QUEUES), seconds=60)
+        _use(served, simulator)
         time.sleep(5)
         assert_goes_out(started)
         yield started
+
+
+def _use(web: Web, simulator: RunningSimulator) -> None:
+    """Calls, requests and events that are quick. Where the first ones are slow, those that follow
+    look slow too: `rate` extrapolates a bucket that was 0 by less than others."""
+    with httpx.Client(base_url=web.url, timeout=30) as http:
+        bob = new_customer(http, web, simulator, name="bob")
+        headers = authorization(bob.user)
+        with following(bob):
+            for _ in range(QUICK_ONES):
+                assert bob.chat().status_code == 200
+                assert http.post(CONVERSATIONS, json={}, headers=headers).is_success
+                time.sleep(0.1)
+
+
+@contextmanager
+def following(customer: Customer) -> Iterator[None]:
+    """A socket of theirs is open, and takes all that comes."""
+    token = access_token_of(customer.user)
+    url = f"{customer.web.url.replace('http', 'ws')}/api/ws?token={token}"
+    with connect(url, max_queue=None):
+        yield
 
 
 def _forget_other_tests() -> set[Fired]:
