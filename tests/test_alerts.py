@@ -1,6 +1,7 @@
 """deploy/prometheus: Prometheus takes the rules, each alert fires for its reason and for nothing
 else, and each has a runbook."""
 
+import ast
 import re
 import subprocess
 from pathlib import Path
@@ -24,6 +25,8 @@ from tests.prometheus import (
 from tests.test_metrics_docs import documented
 
 RUNBOOKS = ROOT / "docs" / "operations" / "runbooks.md"
+# Of an alert, as tests/alerts writes it.
+NAME = re.compile(r"([A-Z][a-z]+){2,}")
 ANNOTATIONS = {"summary", "description", "runbook_url"}
 
 
@@ -66,6 +69,38 @@ def test_each_alert_has_a_series_that_makes_it_fire_and_one_that_does_not() -> N
         for expected in case["alert_rule_test"]
     ]
     assert_same(stated, [(name, fires) for name in alerts() for fires in (True, False)], "")
+
+
+def test_each_alert_has_a_test_that_causes_it() -> None:
+    """And no such test is of an alert that is gone."""
+    files = (ROOT / "tests" / "alerts").glob("test_*.py")
+    expected = {name for file in files for name in caused_in(file.read_text())}
+    assert_same(expected, alerts(), "tests/alerts")
+
+
+def test_an_alert_that_may_fire_on_the_way_is_not_caused() -> None:
+    text = """assert_fires(watched, ("CallsFail", "openai"), at_first=[("TargetDown", "web")])"""
+    assert caused_in(text) == {"CallsFail"}
+
+
+def caused_in(text: str) -> set[str]:
+    """The alerts that a module of tests waits for: the tuples that begin with a name of one, but
+    for those that may fire on the way (`at_first`)."""
+    tree = ast.parse(text)
+    may_fire = {
+        node
+        for keyword in ast.walk(tree)
+        if isinstance(keyword, ast.keyword) and keyword.arg == "at_first"
+        for node in ast.walk(keyword)
+    }
+    return {name for node in ast.walk(tree) if node not in may_fire for name in alert_of(node)}
+
+
+def alert_of(node: ast.AST) -> list[str]:
+    match node:
+        case ast.Tuple(elts=[ast.Constant(value=str(name)), *_]) if NAME.fullmatch(name):
+            return [name]
+    return []
 
 
 @pytest.mark.parametrize("name", alerts())
