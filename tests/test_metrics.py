@@ -1,8 +1,9 @@
 """What a web process counts, read over the port of its metrics right after it happened."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from types import SimpleNamespace
 from typing import Any
 
@@ -26,6 +27,7 @@ from tests.chaos.calls import wait_for
 from tests.personas import access_token_of, authorization
 from tests.scrape import Scraped, scrape
 from tests.service import Web, database_url, running_web
+from tests.worker import running_worker
 
 OPENAI = {"provider": "openai", "model": IN_PLAN}
 # A route that reads the database, for everybody who is signed in.
@@ -227,14 +229,23 @@ def test_a_circuit_and_what_operators_have_switched_off(watched: Watched, alice:
     wait_for(lambda: watched.read().total("platform_provider_off") == 0)
 
 
-def test_a_new_process_shows_what_is_switched_off_before_its_first_call(
-    committed: None, simulator: RunningSimulator
+@pytest.mark.parametrize("running", [running_web, running_worker])
+def test_a_new_process_shows_the_health_of_providers_before_its_first_call(
+    committed: None,
+    simulator: RunningSimulator,
+    running: Callable[..., AbstractContextManager[object]],
 ) -> None:
     port = free_port()
+
+    def shows(name: str, **labels: str) -> bool:
+        return scrape(port).value(f"platform_{name}", **labels) == 1
+
     switch_provider(name="google", is_off=True)
     try:
-        with running_web(simulator, METRICS_PORT=str(port)):
-            assert scrape(port).value("platform_provider_off", provider="google", model="") == 1
+        with opened("openai", IN_PLAN), running(simulator, METRICS_PORT=str(port)):
+            wait_for(lambda: shows("provider_off", provider="google", model=""))
+            wait_for(lambda: shows("circuit_open", **OPENAI))
+            assert scrape(port).total("platform_calls_total") == 0
     finally:
         switch_provider(name="google", is_off=False)
 
