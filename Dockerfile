@@ -3,11 +3,15 @@ FROM python:3.11-slim AS build
 
 WORKDIR /app
 
+# Set to anything: traces and reports of errors can be switched on (docs/operations/tracing.md).
+ARG OBSERVABILITY=""
+
 # First and alone, so that a change of code does not install everything again. Wheels only: nothing is
 # compiled, here or below.
-COPY requirements.txt deploy/sbom.txt ./
+COPY requirements.txt requirements-observability.txt deploy/sbom.txt ./
 RUN python -m venv /venv \
     && /venv/bin/pip install --no-cache-dir --only-binary :all: --require-hashes --no-deps -r requirements.txt \
+        ${OBSERVABILITY:+-r requirements-observability.txt} \
     && python -m venv /sbom \
     && /sbom/bin/pip install --no-cache-dir --only-binary :all: --require-hashes --no-deps -r sbom.txt \
     && /venv/bin/python -m pip uninstall --yes pip setuptools \

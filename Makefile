@@ -71,7 +71,7 @@ contract: .venv/installed ## Write docs/contract.md, when a promise or its tests
 	@$(PYTHON) -m tests.contract
 
 lock: .venv/installed ## Lock the requirements (ARGS=--upgrade for newer versions)
-	@for name in requirements requirements-dev bench/litellm deploy/sbom deploy/tools $(PYTHON_CLIENTS:%=tests/clients/%/requirements); do \
+	@for name in requirements requirements-observability requirements-dev bench/litellm deploy/sbom deploy/tools $(PYTHON_CLIENTS:%=tests/clients/%/requirements); do \
 		.venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes $(ARGS) \
 			$$name.in -o $$name.txt || exit 1; \
 	done

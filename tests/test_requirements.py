@@ -10,10 +10,13 @@ from local.paths import ROOT
 
 # Not part of production: the simulator, the local default, tests and benchmarks.
 LEFT_OUT = ("tests", "bench", "simulator", "local", ".venv", "var")
+# What these import may be missing: a process that needs it, and has it not, refuses to start.
+OPTIONAL = {"platform/config/error_reports.py", "platform/tracing/otel.py"}
 
 
 def test_every_import_of_production_is_of_something_it_installs() -> None:
-    installed = set(re.findall(r"^([a-z0-9-]+)==", _read("requirements.txt"), re.MULTILINE))
+    installed = _locked("requirements.txt")
+    optional = installed | _locked("requirements-observability.txt")
     distributions = packages_distributions()
     ours = {path.name for folder in (ROOT, ROOT / "platform") for path in folder.iterdir()}
 
@@ -23,10 +26,29 @@ def test_every_import_of_production_is_of_something_it_installs() -> None:
         for module in _imports(path)
         if module not in sys.stdlib_module_names
         and module not in ours
-        and not {_normal(name) for name in distributions.get(module, [])} & installed
+        and not {_normal(name) for name in distributions.get(module, [])}
+        & (optional if str(path.relative_to(ROOT)) in OPTIONAL else installed)
     }
 
     assert missing == {}
+
+
+def test_what_is_optional_is_locked_to_the_versions_of_what_is_not() -> None:
+    pin = re.compile(r"^([a-z0-9-]+)==(\S+)", re.MULTILINE)
+    required, optional, all_of_them = (
+        dict(pin.findall(_read(f"{name}.txt")))
+        for name in ("requirements", "requirements-observability", "requirements-dev")
+    )
+    both = required.keys() & optional.keys()
+    assert {name: optional[name] for name in both} == {name: required[name] for name in both}
+    # The tests run with what is named there.
+    named = re.findall(r"^([a-z][a-z0-9-]*) ", _read("requirements-observability.in"), re.MULTILINE)
+    assert len(named) == 3
+    assert {name: all_of_them[name] for name in named} == {name: optional[name] for name in named}
+
+
+def _locked(name: str) -> set[str]:
+    return set(re.findall(r"^([a-z0-9-]+)==", _read(name), re.MULTILINE))
 
 
 def _normal(distribution: str) -> str:
