@@ -21,6 +21,8 @@ class Job(models.Model):
     never goes back to the queue, because what it has begun outside has to be ended in order.
     `provider` names whom it asks then, if anybody: workers together claim only so many due jobs of
     one provider in a second (MAX_POLLS_PER_SECOND).
+
+    `traceparent` is the span that has queued the job (W3C Trace Context), if there was one.
     """
 
     class Status(models.TextChoices):
@@ -55,6 +57,7 @@ class Job(models.Model):
     appends = models.PositiveIntegerField(db_default=0)
     losses = models.PositiveSmallIntegerField(db_default=0)
     owner_id = models.UUIDField(null=True)
+    traceparent = models.CharField(max_length=55, blank=True, db_default="")
     queued_at = models.DateTimeField(db_default=Now())
     due_at = models.DateTimeField(null=True)
     started_at = models.DateTimeField(null=True)

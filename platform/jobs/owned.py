@@ -9,7 +9,7 @@ OWNED = (
         owners=("account",),
         exported="id kind queue provider status signal attempt losses queued_at due_at started_at"
         " ended_at",
-        left_out="account_id owner_id appends",
+        left_out="account_id owner_id appends traceparent",
         on_deletion=Keep("It has no text of the user, and is purged a week after its end."),
     ),
 )
