@@ -28,6 +28,7 @@ from catalog.selectors import aget_catalog
 from common.batching import Batcher
 from common.database import Lane, Row, get_database
 from common.perloop import PerLoop
+from tracing import spans
 
 _HOLD_IDEMPOTENTLY = "SELECT * FROM money_hold_idempotently(%s,%s,%s,%s)"
 _RESOLVE_IDEMPOTENTLY = "SELECT * FROM money_resolve_idempotently(%s,%s,%s,%s)"
@@ -39,6 +40,11 @@ async def hold(request: HoldRequest, request_key: RequestKey | None = None) -> S
     Returns the stored answer if the call of this `request_key` was made before; nothing is held
     then. Raises AnswerLost where that call was billed and has no answer.
     """
+    with spans.span("hold", charge_id=str(request.charge_id)):
+        return await _hold(request, request_key)
+
+
+async def _hold(request: HoldRequest, request_key: RequestKey | None) -> StoredAnswer | None:
     if request_key is None:
         await _check(request, await _batches.get().hold(request))
         return None

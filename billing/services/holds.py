@@ -8,6 +8,7 @@ from billing.hold_errors import HELD, refusal_of
 from billing.types import HoldRequest, as_json
 from catalog.selectors import get_catalog
 from leases import services as leases
+from tracing import spans
 
 # The kind of a job's lease.
 JOB = "job"
@@ -21,11 +22,12 @@ def hold(request: HoldRequest) -> None:
     The process of the request's `owner_id` starts the call within 15 seconds: after that it expires
     charges that it does not know.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(HOLD, (as_json(request),))
-        row: tuple[Any, ...] = cursor.fetchone()
-    if row[0] != HELD:
-        raise refusal_of(request, row, get_catalog())
+    with spans.span("hold", charge_id=str(request.charge_id)):
+        with connection.cursor() as cursor:
+            cursor.execute(HOLD, (as_json(request),))
+            row: tuple[Any, ...] = cursor.fetchone()
+        if row[0] != HELD:
+            raise refusal_of(request, row, get_catalog())
 
 
 def hold_for_job(request: HoldRequest) -> None:

@@ -1,7 +1,6 @@
 """Starts a reply on the event loop of its process, from a request in a thread."""
 
 import asyncio
-from contextvars import Context
 from typing import Protocol
 from uuid import UUID
 
@@ -12,6 +11,7 @@ from conversations.replies.running import Reply
 from conversations.services.sending import StartedReply
 from inference.services import admit
 from jobs.host import get_job_host
+from tracing import spans
 
 
 class Start(Protocol):
@@ -33,7 +33,7 @@ def launch(start: Start) -> Reply | Message:
         return started
     reply = Reply(started)
     # A client that hangs up now cancels whatever its request waits for; this is not waited for.
-    loop.call_soon_threadsafe(_run, reply, context=Context())
+    loop.call_soon_threadsafe(_run, reply, context=spans.fresh_context())
     return reply
 
 

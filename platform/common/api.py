@@ -44,6 +44,7 @@ from common.errors import (
     UnsupportedMediaType,
     ValidationFailed,
 )
+from tracing import spans
 
 MAX_BODY_BYTES = 1_000_000
 MAX_DEPTH = 64
@@ -228,6 +229,7 @@ def _bad_request(error: Exception | None) -> DomainError:
 
 
 def _domain_response(error: DomainError) -> Response:
+    spans.current().set(code=error.code)
     return Response(envelope.body(error), status=error.status, headers=envelope.headers(error))
 
 

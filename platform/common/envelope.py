@@ -6,6 +6,7 @@ from django.http import JsonResponse
 from rest_framework import status
 
 from common.errors import DomainError
+from tracing import spans
 
 
 def body(error: DomainError) -> dict[str, Any]:
@@ -32,4 +33,5 @@ def headers(error: DomainError) -> dict[str, str]:
 
 def answer(error: DomainError) -> JsonResponse:
     """The response, for code outside of REST framework's views."""
+    spans.current().set(code=error.code)
     return JsonResponse(body(error), status=error.status, headers=headers(error))

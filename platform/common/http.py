@@ -14,6 +14,8 @@ from typing import NamedTuple
 import aiohttp
 from yarl import URL
 
+from tracing.spans import outgoing
+
 _IDLE_CONNECTION = 60.0  # seconds that an unused connection is kept
 # A socket that the other side has closed fails at once; after a later failure the provider may have
 # worked.
@@ -126,6 +128,7 @@ class UpstreamClient:
     """Connections to providers, one pool per event loop, opened at the first call.
 
     It reads no proxy settings, follows no redirect, keeps no cookie and asks for no compression.
+    In a trace, each call has the `traceparent` of its span.
     """
 
     def __init__(self) -> None:
@@ -175,6 +178,8 @@ class UpstreamClient:
         connect_timeout: float,
         over_new_connection: bool,
     ) -> UpstreamResponse:
+        headers = outgoing(headers)
+
         def send(session: aiohttp.ClientSession) -> Awaitable[aiohttp.ClientResponse]:
             timeout = aiohttp.ClientTimeout(connect=connect_timeout)
             target = URL(url, encoded=body is None)

@@ -18,6 +18,7 @@ from servestatic.middleware import ServeStaticMiddleware
 from common import envelope
 from common.middleware import refusal
 from edge.metrics import count_request
+from edge.traced_requests import name_request
 
 # Threads that are kept for the next requests: about as many as work at the same time.
 KEPT_THREADS = 32
@@ -106,7 +107,9 @@ class Handler(ASGIHandler):
         """What is sent later has to fetch what it still needs with a connection of its own."""
         response = self.get_response(request)
         began_at = cast(ASGIRequest, request).scope["began_at"]
-        count_request(request.method or "", route_of(request), response.status_code, began_at)
+        method, route = request.method or "", route_of(request)
+        count_request(method, route, response.status_code, began_at)
+        name_request(method, route)
         close_old_connections()
         return response
 

@@ -25,6 +25,7 @@ from inference.errors import AnswerInterrupted, UpstreamFailed, meaning_of
 from inference.metrics import Steps
 from inference.types import Call
 from providers.errors import ProviderError
+from tracing import spans
 
 # The answer waits this long for the settlement; then it goes out, and settling goes on.
 SETTLE_TIMEOUT = 2.0
@@ -208,7 +209,7 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
         self._attempts += 1
         began_at = time.monotonic()
         try:
-            await self._call_provider(ends_at - began_at)
+            await self._traced_call(ends_at - began_at)
         except ProviderError as error:
             self._note_failure(error, ends_at)
             is_over = self.has_output or self._stopped_by is not None
@@ -223,6 +224,24 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
             first=first - began_at if first else None, total=time.monotonic() - began_at
         )
         return None
+
+    async def _traced_call(self, seconds: float) -> None:
+        call = self.call
+        with spans.span(
+            f"{call.kind} {call.model.id}",
+            span_kind="client",
+            provider=call.model.provider,
+            model=call.model.id,
+            kind=call.kind,
+            attempt=self._attempts,
+            request_id=call.request_id,
+        ) as span:
+            try:
+                await self._call_provider(seconds)
+            except ProviderError as error:
+                span.set(http_status=error.status)
+                span.fail(meaning_of(error).code)
+                raise
 
     def _note_failure(self, error: ProviderError, ends_at: float) -> None:
         """A provider that had less time than it may take, or that answers to the end of the time,

@@ -22,6 +22,7 @@ from common.perloop import PerLoop
 from inference.metrics import open_calls
 from inference.runner import CallRunner
 from leases.keeper import get_lease_keeper
+from tracing import spans
 
 log = structlog.get_logger(__name__)
 
@@ -57,9 +58,10 @@ class Runtime:
             raise
         # Known before it holds: held charges that no runner knows are expired.
         self._runners[runner.charge_id] = runner
-        # A fresh context: the request's own would keep its thread and database connection alive.
+        # A fresh context, but for the trace: the request's own would keep its thread and database
+        # connection alive.
         task = asyncio.get_running_loop().create_task(
-            self._run(runner.charge_id, runner), context=contextvars.Context()
+            self._run(runner.charge_id, runner), context=spans.fresh_context()
         )
         open_calls.inc()
         self._tasks.add(task)

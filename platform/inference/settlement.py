@@ -11,6 +11,7 @@ from django.db import Error as OrmError
 from billing.types import Ending, Resolution
 from common.backoff import backoff
 from common.database import DatabaseUnavailable
+from tracing import spans
 
 log = structlog.get_logger(__name__)
 
@@ -26,6 +27,16 @@ async def carry_out(
 
     None where the database stayed away too long: others will expire the charge.
     """
+    with spans.span("settle", charge_id=str(ending.charge_id), status=ending.status) as span:
+        resolution = await _carry_out(ending, resolve)
+        if resolution is None:
+            span.fail("not_resolved")
+    return resolution
+
+
+async def _carry_out(
+    ending: Ending, resolve: Callable[[], Awaitable[Resolution]]
+) -> Resolution | None:
     give_up_at = time.monotonic() + RETRY_SECONDS
     for pause in backoff(*PAUSES):
         try:

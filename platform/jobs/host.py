@@ -20,7 +20,9 @@ from jobs import claims
 from jobs.lost import carry_out_verdict
 from jobs.models import Job
 from jobs.running import JobLost, RunningJob
+from jobs.traces import traced
 from leases.keeper import get_lease_keeper
+from tracing import spans
 
 log = structlog.get_logger(__name__)
 
@@ -63,9 +65,10 @@ class JobHost:
         """Run `work`, which does the job and ends it. A job that it leaves running is ended as
         lost."""
         self._jobs[job.id] = job
-        # A fresh context, as for a runner: the job does not belong to the request that began it.
+        # A fresh context, as for a runner: the job does not belong to the request that began it,
+        # though to its trace.
         task = asyncio.get_running_loop().create_task(
-            self._run(job, work), context=contextvars.Context()
+            self._run(job, work), context=spans.fresh_context()
         )
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -102,7 +105,8 @@ class JobHost:
 
     async def _run(self, job: RunningJob, work: Work) -> None:
         try:
-            await work(job)
+            async with traced(job):
+                await work(job)
         except JobLost:
             log.warning("job.lost", job_id=str(job.id), kind=job.kind)
         except Exception:

@@ -17,6 +17,7 @@ from jobs.errors import TooManyRuns
 from jobs.models import Job
 from jobs.running import RunningJob
 from jobs.selectors import count_open
+from tracing import spans
 
 _BEGIN = """
 INSERT INTO jobs_job (id, kind, queue, account_id, owner_id, status, attempt, started_at)
@@ -35,7 +36,14 @@ def enqueue(
     """Have a worker run a job once the transaction is committed. The charges that the transaction
     has held for the job (`billing.services.holds.hold_for_job`) wait with it. `provider` is the one
     that it polls, if any."""
-    Job.objects.create(id=job_id, kind=kind, account=account, queue=queue, provider=provider)
+    Job.objects.create(
+        id=job_id,
+        kind=kind,
+        account=account,
+        queue=queue,
+        provider=provider,
+        traceparent=spans.traceparent(),
+    )
     transaction.on_commit(partial(get_dispatcher().send, job_id, queue))
 
 

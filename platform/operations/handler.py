@@ -31,6 +31,7 @@ from jobs.models import Job
 from jobs.running import JobLost, RunningJob
 from operations import services, steps
 from operations.errors import OperationInterrupted, OutOfTime
+from operations.traces import traced
 from operations.transitions import CLOSING, after, next_step
 from operations.types import (
     Continue,
@@ -147,7 +148,7 @@ class OperationHandler(Handler, services.Output, Generic[AnyCall]):
             result = cast(Succeeded, operation.result)
             outcome = await self._try_to_fetch(job.id, call, operation, result)
         else:
-            outcome = await steps.ask(wire, step, job.id, operation)
+            outcome = await traced(call, step, steps.ask(wire, step, job.id, operation))
         return self._after(call, operation, outcome)
 
     async def _enter(
@@ -206,7 +207,8 @@ class OperationHandler(Handler, services.Output, Generic[AnyCall]):
             left = _seconds_left(submitting) - FETCH_SECONDS
             seconds = min(call.submission_seconds, left)
             began_at = time.monotonic()
-            outcome = await steps.submit(wire, order, job.id, seconds=seconds)
+            submitting_it = steps.submit(wire, order, job.id, seconds=seconds)
+            outcome = await traced(call, Step.SUBMIT, submitting_it)
             _report_health(entry, outcome, call, time.monotonic() - began_at)
             return outcome
 
@@ -216,7 +218,7 @@ class OperationHandler(Handler, services.Output, Generic[AnyCall]):
         """Fetch the results within the time of the hold."""
         try:
             async with asyncio.timeout(_seconds_left(operation)):
-                return await self.fetch(job_id, call, result)
+                return await traced(call, Step.FETCH, self.fetch(job_id, call, result))
         except (ProviderError, DomainError) as error:
             return Unanswered(error)
         except TimeoutError:

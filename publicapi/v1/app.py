@@ -12,6 +12,7 @@ from common.errors import DomainError, UnknownHost
 from common.logging import CallLine
 from edge.asgi import Headers, Receive, Scope, Send, domain_of
 from edge.metrics import METHODS, count_request
+from edge.traced_requests import name_request
 from metrics.instruments import Counter
 from metrics.labels import Declared
 from publicapi.v1 import chat, errors
@@ -20,6 +21,7 @@ from publicapi.v1.exchange import Exchange
 from publicapi.v1.images import create_images
 from publicapi.v1.models import MODEL_PREFIX, get_model, list_models
 from publicapi.v1.usage import report_usage
+from tracing import spans
 
 log = structlog.get_logger(__name__)
 
@@ -66,6 +68,9 @@ def is_public(path: str) -> bool:
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
     """Answer one HTTP request under `/v1`. No exception of a handler leaves this function."""
     exchange = Exchange(scope, receive, send)
+    route = _route(exchange.path)
+    name_request(exchange.method, route)
+    spans.current().set(request_id=exchange.request_id)
     code = None
     try:
         _check_host(scope)
@@ -80,8 +85,9 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
             raise  # the server cuts the connection, so the client sees an incomplete answer
         await exchange.refuse(errors.InternalError())
     finally:
-        count_request(exchange.method, _route(exchange.path), exchange.status, exchange.began_at)
+        count_request(exchange.method, route, exchange.status, exchange.began_at)
         if code is not None:
+            spans.current().set(code=code)
             refusals.labels(code).inc()
         if not exchange.is_called:
             _report(exchange, code)

@@ -1,0 +1,1 @@
+"""Traces of OpenTelemetry, off by default: docs/operations/tracing.md."""
