@@ -18,7 +18,7 @@ django_application = make_application()
 from accounts.authentication import authenticate, is_signed_in
 from accounts.hashers import AT_ONCE, WAIT_SECONDS
 from common.multipart import MAX_FORM_BYTES, TOO_LARGE
-from config import health, metrics
+from config import health, metrics, observability
 from config.checks import refuse_unsafe_start
 from config.draining import RequestsWithoutLifespan, begin_with_sigterm, close
 from config.headers import SecurityHeaders
@@ -32,6 +32,7 @@ from edge.fair_admission import FairAdmission
 from edge.file_bodies import FileBodies
 from edge.live import LiveResponses
 from edge.request_queue import RequestQueue, SignInQueue
+from edge.traced_requests import TracedRequests
 from health.services import get_started
 from publicapi.v1.app import application as v1_application
 from publicapi.v1.app import is_public
@@ -116,7 +117,10 @@ async def _route(scope: Scope, receive: Receive, send: Send) -> None:
             await sockets(scope, receive, send)
 
 
-_guarded = FairAdmission(SecurityHeaders(RedirectToHttps(_route)))
+# Around the wait for a turn, too.
+_guarded = TracedRequests(
+    FairAdmission(SecurityHeaders(RedirectToHttps(_route))), untraced=health.PATHS
+)
 
 
 async def application(scope: Scope, receive: Any, send: Any) -> None:
@@ -146,6 +150,7 @@ async def lifespan(receive: Any, send: Any) -> None:
     except OSError as error:
         await send({"type": "lifespan.startup.failed", "message": str(error)})
         return
+    observability.start("web")
     await asyncio.to_thread(get_started)  # the first call does not wait for Redis
     spare_loaded_code()
     begin_with_sigterm()
@@ -154,6 +159,7 @@ async def lifespan(receive: Any, send: Any) -> None:
     await receive()
     collecting.cancel()
     await close()
+    await asyncio.to_thread(observability.stop)
     await send({"type": "lifespan.shutdown.complete"})
 
 

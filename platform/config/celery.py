@@ -44,6 +44,7 @@ def check_settings(**_: object) -> None:
 def start_metrics_of_beat(**_: object) -> None:
     """The beat reads the stores, too."""
     _start_metrics("beat")
+    _start_observability("beat")
 
 
 @signals.before_task_publish.connect
@@ -56,6 +57,7 @@ def note_sending(headers: dict[str, Any], **_: object) -> None:
 def start_event_loop(instance: Any, **_: object) -> None:
     """Start before Celery connects to the broker: workers find jobs without a broker, too."""
     _start_metrics("worker")
+    _start_observability("worker")
     from health.services import get_started
     from jobs.worker import get_worker
 
@@ -74,6 +76,18 @@ def _start_metrics(kind: Literal["worker", "beat"]) -> None:
         raise SystemExit(str(error)) from None
 
 
+def _start_observability(kind: Literal["worker", "beat"]) -> None:
+    from config.observability import start
+
+    start(kind)
+
+
+def _stop_observability() -> None:
+    from config.observability import stop
+
+    stop()
+
+
 @signals.worker_shutting_down.connect
 def begin_drain(**_: object) -> None:
     """Begin with the signal itself, because jobs need not wait for Celery's own threads."""
@@ -88,3 +102,4 @@ def stop_event_loop(**_: object) -> None:
     from jobs.worker import get_worker
 
     get_worker().stop()
+    _stop_observability()

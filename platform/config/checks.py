@@ -16,6 +16,7 @@ from django.core.checks import CheckMessage, Error, register
 from django.core.exceptions import ImproperlyConfigured
 from django.http.request import split_domain_port
 
+from config.observability import observability_dangers
 from metrics.server import port_of
 
 MINIMUM_SECRET_LENGTH = 32
@@ -35,7 +36,7 @@ def refuse_unsafe_start() -> None:
     """Raises ImproperlyConfigured, with a sentence for every danger."""
     if found := list(production_dangers()):
         raise ImproperlyConfigured("Refusing to start in production. " + " ".join(found))
-    if found := list(metrics_dangers()):
+    if found := [*metrics_dangers(), *observability_dangers()]:
         raise ImproperlyConfigured("Refusing to start. " + " ".join(found))
 
 
@@ -212,6 +213,13 @@ def metrics_are_private(
     app_configs: Sequence[AppConfig] | None, **_: object
 ) -> Sequence[CheckMessage]:
     return [Error(danger, id="config.E003") for danger in metrics_dangers()]
+
+
+@register()
+def observability_is_possible(
+    app_configs: Sequence[AppConfig] | None, **_: object
+) -> Sequence[CheckMessage]:
+    return [Error(danger, id="config.E004") for danger in observability_dangers()]
 
 
 @register()

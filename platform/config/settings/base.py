@@ -464,6 +464,15 @@ if LOG_LEVEL not in LEVELS:
 METRICS_PORT: str = env.str("METRICS_PORT", "")
 METRICS_HOST: str = env.str("METRICS_HOST", "127.0.0.1")
 
+# --- Traces and reports of errors ----------------------------------------------------------------
+
+# The collector of traces; off where it is empty. The SDK reads all other variables of OpenTelemetry
+# itself (OTEL_*).
+OTEL_EXPORTER_OTLP_ENDPOINT: str = env.str("OTEL_EXPORTER_OTLP_ENDPOINT", "")
+# Where unhandled errors are reported to; off where it is empty.
+SENTRY_DSN: str = env.str("SENTRY_DSN", "")
+SENTRY_ENVIRONMENT: str = env.str("SENTRY_ENVIRONMENT", "production")
+
 # --- The rest -----------------------------------------------------------------------------------
 
 LANGUAGE_CODE = "en-us"

@@ -1,0 +1,149 @@
+"""Reports of errors, as Sentry receives them: what has failed and where, and nothing of what users
+have sent."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+
+from simulator.process import RunningSimulator
+from studios.tests.artist import Artist, new_artist
+from tests.collector import Sentry, running_sentry, silent_server
+from tests.personas import access_token_of
+from tests.service import database_url, running_web
+from tests.worker import running_worker
+
+PICTURES = "gpt-image-2.5-flare"
+PROMPT = "the lighthouse of Alice's grandmother"
+
+
+@pytest.fixture
+def sentry() -> Iterator[Sentry]:
+    with running_sentry() as sentry:
+        yield sentry
+
+
+@contextmanager
+def failing(table: str, act: str, quoted: str) -> Iterator[None]:
+    """Each such statement fails, with a message that quotes what it was to write."""
+    with psycopg.connect(database_url(), autocommit=True) as database:
+        database.execute(
+            "CREATE FUNCTION fail_on_purpose() RETURNS trigger LANGUAGE plpgsql AS "
+            f"$$ BEGIN RAISE EXCEPTION 'broken: %', {quoted}; END $$"
+        )
+        database.execute(
+            f"CREATE TRIGGER fail_on_purpose BEFORE {act} ON {table} FOR EACH ROW "
+            "EXECUTE FUNCTION fail_on_purpose()"
+        )
+        try:
+            yield
+        finally:
+            database.execute("DROP FUNCTION fail_on_purpose CASCADE")
+
+
+def order(alice: Artist, **headers: str) -> httpx.Response:
+    body = {"prompt": alice.prompt(PROMPT), "model": PICTURES}
+    return alice.send("POST", "/api/images?word=in-the-query", json=body, headers=headers)
+
+
+def check_that_nothing_of_users_is_in(sentry: Sentry, alice: Artist) -> None:
+    for secret in (PROMPT, "lighthouse", "in-the-query", "Authorization", "Bearer", "example.com"):
+        assert secret not in sentry.text, secret
+    assert access_token_of(alice.user)[:20] not in sentry.text
+
+
+def frames_of(event: dict[str, Any]) -> list[dict[str, Any]]:
+    return [
+        frame
+        for exception in event["exception"]["values"]
+        for frame in exception["stacktrace"]["frames"]
+    ]
+
+
+def test_a_crash_of_a_request_is_reported_with_its_request_id_and_without_its_content(
+    committed: None, sentry: Sentry, simulator: RunningSimulator
+) -> None:
+    environment = {**sentry.environment, "SENTRY_ENVIRONMENT": "staging"}
+    with (
+        running_web(simulator, **environment) as web,
+        httpx.Client(base_url=web.url, timeout=30) as http,
+    ):
+        alice = new_artist(http, simulator)
+        with failing("studios_generation", "INSERT", "NEW.prompt"):
+            answer = order(alice, **{"X-Request-ID": "order-of-alice"})
+        assert answer.status_code == 500
+        event = sentry.event(lambda each: "exception" in each)
+
+    assert event["tags"] == {"process": "web", "request_id": "order-of-alice"}
+    assert (event["level"], event["logger"]) == ("error", "common.api")
+    assert event["logentry"]["message"] == "unhandled_exception"
+    assert event["environment"] == "staging"
+    assert event["release"].startswith("multi-model-ai-platform@")
+    assert {each["type"] for each in event["exception"]["values"]} >= {"RaiseException"}
+    assert {each["value"] for each in event["exception"]["values"]} == {""}
+    frames = frames_of(event)
+    assert "studios.services.ordering" in {frame["module"] for frame in frames}
+    assert all("vars" not in frame and "context_line" not in frame for frame in frames)
+    # A library adds to reports what is not asked for here.
+    allowed = {"event_id", "timestamp", "platform", "level", "logger", "logentry", "exception"}
+    assert set(event) <= allowed | {"tags", "release", "environment", "server_name", "sdk"}
+    check_that_nothing_of_users_is_in(sentry, alice)
+
+
+def test_a_crash_of_a_job_is_reported_with_the_id_of_the_job(
+    committed: None, sentry: Sentry, simulator: RunningSimulator
+) -> None:
+    with (
+        running_web(simulator) as web,
+        running_worker(simulator, **sentry.environment),
+        httpx.Client(base_url=web.url, timeout=30) as http,
+    ):
+        alice = new_artist(http, simulator)
+        with failing("operations_operation", "UPDATE", "NEW.request"):
+            job = order(alice).json()
+            event = sentry.event(lambda each: each["logentry"]["message"] == "job.crashed")
+        assert alice.ended(job)["status"] == "completed"
+
+    assert event["tags"] == {"process": "worker", "job_id": job["id"], "kind": "studios.image"}
+    assert "operations.handler" in {frame["module"] for frame in frames_of(event)}
+    check_that_nothing_of_users_is_in(sentry, alice)
+
+
+def test_a_line_of_the_level_error_is_reported_without_an_exception(
+    committed: None, sentry: Sentry, simulator: RunningSimulator
+) -> None:
+    with (
+        running_web(simulator, **sentry.environment) as web,
+        running_worker(simulator, **sentry.environment),
+        httpx.Client(base_url=web.url, timeout=30) as http,
+    ):
+        alice = new_artist(http, simulator)
+        alice.made(PICTURES, steering={"status": 401})
+        event = sentry.event(lambda each: each["logentry"]["message"] == "provider.key_refused")
+
+    assert "exception" not in event
+    assert event["tags"]["provider"] == "openai"
+    assert event["tags"]["model"] == PICTURES
+    check_that_nothing_of_users_is_in(sentry, alice)
+
+
+def test_a_sentry_that_never_answers_does_not_delay_requests(
+    committed: None, simulator: RunningSimulator
+) -> None:
+    with silent_server() as url:
+        dsn = url.replace("http://", "http://public@") + "/7"
+        with (
+            running_web(simulator, SENTRY_DSN=dsn) as web,
+            httpx.Client(base_url=web.url, timeout=30) as http,
+        ):
+            alice = new_artist(http, simulator)
+            with failing("studios_generation", "INSERT", "NEW.prompt"):
+                began_at = time.monotonic()
+                assert [order(alice).status_code for _ in range(5)] == [500] * 5
+                assert time.monotonic() - began_at < 10
+            stopping_at = time.monotonic()
+        assert time.monotonic() - stopping_at < 9

@@ -1,0 +1,102 @@
+"""A process that could trace or report nothing does not start."""
+
+import subprocess
+import sys
+
+import pytest
+from django.core.checks import run_checks
+from django.core.exceptions import ImproperlyConfigured
+from pytest_django import Settings
+
+from config.checks import refuse_unsafe_start
+from local.paths import ROOT
+from simulator.process import RunningSimulator
+from tests.environment import inherited
+from tests.service import environment_of_a_process
+
+ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
+WITHOUT_THE_PACKAGES = """
+import sys
+sys.modules[sys.argv[1]] = None
+import config.asgi
+"""
+
+
+def found() -> list[str]:
+    return [each.msg for each in run_checks() if each.id == "config.E004"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        (ENDPOINT, "collector:4318", f"{ENDPOINT} must begin with http:// or https://."),
+        ("SENTRY_DSN", "https://sentry.example.com/7", "SENTRY_DSN must be a DSN of Sentry"),
+        ("SENTRY_DSN", "nonsense", "SENTRY_DSN must be a DSN of Sentry"),
+    ],
+)
+def test_a_wrong_address_is_found_by_the_checks(
+    settings: Settings, name: str, value: str, sentence: str
+) -> None:
+    setattr(settings, name, value)
+    [problem] = found()
+    assert problem.startswith(sentence)
+    with pytest.raises(ImproperlyConfigured, match="Refusing to start"):
+        refuse_unsafe_start()
+
+
+def test_another_protocol_is_found_by_the_checks(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.OTEL_EXPORTER_OTLP_ENDPOINT = "http://collector:4318"
+    assert found() == []
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")
+    assert found() == ["OTEL_EXPORTER_OTLP_PROTOCOL must be http/protobuf, or be removed."]
+
+
+@pytest.mark.usefixtures("committed")
+@pytest.mark.parametrize(
+    ("name", "value", "package", "sentence"),
+    [
+        (ENDPOINT, "http://collector:4318", "opentelemetry.sdk", "the SDK of OpenTelemetry"),
+        (ENDPOINT, "http://collector:4318", "opentelemetry", "the SDK of OpenTelemetry"),
+        ("SENTRY_DSN", "https://public@sentry.example.com/7", "sentry_sdk", "the SDK of Sentry"),
+    ],
+)
+def test_without_the_packages_a_process_refuses_to_start(
+    simulator: RunningSimulator, name: str, value: str, package: str, sentence: str
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_THE_PACKAGES, package],
+        env={**inherited(), **environment_of_a_process(simulator), name: value},
+        cwd=ROOT,
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 1
+    assert done.stderr.strip().endswith(
+        f"Refusing to start. {name} needs {sentence}. Install requirements-observability.txt, or "
+        "remove the variable."
+    )
+
+
+@pytest.mark.usefixtures("committed")
+def test_without_the_settings_a_process_imports_neither_library(
+    simulator: RunningSimulator,
+) -> None:
+    program = (
+        "import sys, config.asgi\n"
+        # The client of Redis imports the rest of OpenTelemetry where it is installed.
+        "print(sorted({'opentelemetry.exporter', 'sentry_sdk', 'tracing.otel'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**inherited(), **environment_of_a_process(simulator)},
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.stdout.strip() == "[]"
