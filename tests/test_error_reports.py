@@ -1,6 +1,8 @@
 """Reports of errors, as Sentry receives them: what has failed and where, and nothing of what users
 have sent."""
 
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,15 +12,29 @@ import httpx
 import psycopg
 import pytest
 
+from local.paths import ROOT
 from simulator.process import RunningSimulator
 from studios.tests.artist import Artist, new_artist
 from tests.collector import Sentry, running_sentry, silent_server
+from tests.environment import inherited
 from tests.personas import access_token_of
-from tests.service import database_url, running_web
+from tests.service import database_url, environment_of_a_process, running_web
 from tests.worker import running_worker
 
 PICTURES = "gpt-image-2.5-flare"
 PROMPT = "the lighthouse of Alice's grandmother"
+# A process in which something fails that nobody handles.
+BROKEN = f"""
+import config.asgi
+from config.observability import start
+start("beat")
+def fail(*_):
+    raise ValueError({PROMPT!r})
+async def lose(fail):
+    import asyncio
+    asyncio.get_running_loop().call_soon(fail)
+    await asyncio.sleep(0.1)
+"""
 
 
 @pytest.fixture
@@ -129,6 +145,34 @@ def test_a_line_of_the_level_error_is_reported_without_an_exception(
     assert event["tags"]["provider"] == "openai"
     assert event["tags"]["model"] == PICTURES
     check_that_nothing_of_users_is_in(sentry, alice)
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        "fail()",
+        "import threading; thread = threading.Thread(target=fail); thread.start(); thread.join()",
+        "import asyncio, gc; asyncio.run(lose(fail)); gc.collect()",
+    ],
+)
+def test_an_error_that_nobody_handles_is_reported_without_its_message(
+    committed: None, sentry: Sentry, simulator: RunningSimulator, ending: str
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", f"{BROKEN}\n{ending}"],
+        env={**inherited(), **environment_of_a_process(simulator), **sentry.environment},
+        cwd=ROOT,
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert PROMPT in done.stderr
+    [event] = sentry.events()
+    [exception] = event["exception"]["values"]
+    assert (exception["type"], exception["value"]) == ("ValueError", "")
+    assert event["tags"] == {"process": "beat"}
+    assert "lighthouse" not in sentry.text
 
 
 def test_a_sentry_that_never_answers_does_not_delay_requests(

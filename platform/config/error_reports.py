@@ -7,12 +7,15 @@ says stays in the log, because any message may quote a prompt or a key.
 import logging
 import os
 import sys
+import threading
 import tomllib
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import sentry_sdk
 from django.conf import settings
+from sentry_sdk.integrations.atexit import AtexitIntegration
 from sentry_sdk.integrations.excepthook import ExcepthookIntegration
 from sentry_sdk.utils import event_from_exception
 from structlog.contextvars import get_contextvars
@@ -39,8 +42,9 @@ _FRAME = ("filename", "abs_path", "function", "module", "lineno", "in_app")
 _OF_REPORTS = ("sentry_sdk", "opentelemetry", "urllib3")
 
 
-def start(process: str) -> None:
-    """Report the errors of this process."""
+def start(process: str, *, seconds: float) -> None:
+    """Report the errors of this process. One that ends without `stop` still has so many seconds to
+    send."""
     sentry_sdk.init(
         dsn=settings.SENTRY_DSN,
         release=os.environ.get("SENTRY_RELEASE") or _release(),
@@ -48,7 +52,8 @@ def start(process: str) -> None:
         # The others read requests, arguments and answers: an exception is found by its log line.
         default_integrations=False,
         auto_enabling_integrations=False,
-        integrations=[ExcepthookIntegration()],
+        integrations=[ExcepthookIntegration(), AtexitIntegration(callback=lambda *_: None)],
+        shutdown_timeout=seconds,
         send_default_pii=False,
         include_local_variables=False,
         include_source_context=False,
@@ -60,6 +65,7 @@ def start(process: str) -> None:
         before_send=partial(_without_content, process),
     )
     logging.getLogger().addHandler(_Reporter(logging.ERROR))
+    threading.excepthook = partial(_report_end_of_thread, threading.excepthook)
 
 
 def stop(*, seconds: float) -> None:
@@ -78,6 +84,14 @@ class _Reporter(logging.Handler):
         except Exception:
             # As all handlers do: an error in a report must not become one of a request.
             self.handleError(record)
+
+
+def _report_end_of_thread(
+    hook: Callable[[threading.ExceptHookArgs], Any], args: threading.ExceptHookArgs
+) -> None:
+    if args.exc_value is not None:
+        sentry_sdk.capture_exception(args.exc_value)
+    hook(args)
 
 
 def _event_of(record: logging.LogRecord) -> "Event":

@@ -29,7 +29,7 @@ def start(kind: Literal["web", "worker", "beat"]) -> None:
     if settings.SENTRY_DSN:
         from config import error_reports
 
-        error_reports.start(kind)
+        error_reports.start(kind, seconds=FLUSH_SECONDS)
     if settings.OTEL_EXPORTER_OTLP_ENDPOINT and kind != "beat" and not _is_disabled():
         from tracing import otel
 

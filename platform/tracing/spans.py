@@ -1,7 +1,7 @@
 """Spans, set by hand at the few places that matter.
 
-While tracing is off, nothing of OpenTelemetry is imported, and all spans are one object that does
-nothing.
+While tracing is off, nothing of OpenTelemetry is imported here, and all spans are one object that
+does nothing.
 """
 
 from collections.abc import Mapping
