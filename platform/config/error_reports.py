@@ -77,7 +77,9 @@ class _Reporter(logging.Handler):
     """Reports each record that it is given. Sending is up to a thread with a bounded queue."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        if record.name.startswith(_OF_REPORTS):
+        # Django's line about a 5xx: what is no refusal has been reported by its own line.
+        is_about_answer = record.name == "django.request" and not record.exc_info
+        if is_about_answer or record.name.startswith(_OF_REPORTS):
             return
         try:
             sentry_sdk.capture_event(_event_of(record))
