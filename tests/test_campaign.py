@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from collections import defaultdict
 from types import SimpleNamespace
 from typing import Any
 from uuid import uuid4
@@ -62,9 +63,11 @@ def test_different_seeds_bring_every_act_and_every_fault() -> None:
 def call(**fields: Any) -> dict[str, Any]:
     """An entry of the journal."""
     return {
+        "path": "/openai/v1/chat/completions",
         "outcome": "completed",
         "completion_tokens": 10,
         "tokens_emitted": 10,
+        "reasoning_tokens": 0,
         "reasoning_emitted": 0,
         "images": 0,
         "images_emitted": 0,
@@ -78,18 +81,23 @@ def charge(status: str = "settled", tokens: int = 10) -> Any:
     return SimpleNamespace(pk=uuid4(), status=status, units=units, tokens_out=tokens)
 
 
+def answer(paid_by: Any, text: str = "Hello.") -> Answer:
+    return Answer(f"chatcmpl-{paid_by.pk.hex}", text, {"completion_tokens": 10})
+
+
 def judged(
-    calls: list[Any], charges: list[Any], *answers: str, is_lossy: bool = False
+    calls: list[Any], charges: list[Any], *answers: Answer, is_lossy: bool = False
 ) -> list[str]:
     """What is wrong with a named call of `/v1`, without its beginning."""
     note = Note(Act(1, 0.0, "chat", 0, {}), "marker", "name")
-    note.answers += [Answer("id", text, {"completion_tokens": 10}) for text in answers]
+    note.answers += answers
     books = Books([note], {"marker": calls}, {"marker": charges}, {}, is_lossy)
     return [each.partition("): ")[2] for each in books.check()[0]]
 
 
 def test_a_call_that_is_billed_as_it_was_answered_is_right() -> None:
-    assert judged([call()], [charge()], "Hello.", "Hello.") == []
+    paid = charge()
+    assert judged([call()], [paid], answer(paid), answer(paid)) == []
 
 
 def test_a_call_without_a_charge_is_seen() -> None:
@@ -108,19 +116,54 @@ def test_a_bill_above_what_was_put_out_is_seen() -> None:
 
 
 def test_a_name_with_two_answers_is_seen() -> None:
-    [wrong] = judged([call()], [charge()], "Hello.", "Goodbye.")
+    paid = charge()
+    [wrong] = judged([call()], [paid], answer(paid), answer(paid, "Goodbye."))
     assert wrong.startswith("one name has different answers")
 
 
+def test_a_name_whose_answer_nobody_pays_may_be_answered_anew() -> None:
+    lost, paid = charge("released"), charge()
+    answers = [answer(lost, "Goodbye."), answer(paid), answer(paid)]
+    assert judged([call()] * 2, [lost, paid], *answers, is_lossy=True) == []
+    [wrong] = judged([call()] * 2, [lost, paid], *answers)
+    assert wrong == f"was answered, and is not billed: ['{answers[0].id}']"
+
+
 def test_an_answer_that_nobody_pays_is_seen_unless_a_process_has_died() -> None:
-    [wrong] = judged([call()], [charge("released")], "Hello.")
+    lost = charge("released")
+    [wrong] = judged([call()], [lost], answer(lost))
     assert wrong.startswith("was answered, and is not billed")
-    assert judged([call()], [charge("released")], "Hello.", is_lossy=True) == []
+    assert judged([call()], [lost], answer(lost), is_lossy=True) == []
 
 
 def test_an_answer_with_another_bill_is_seen() -> None:
-    assert judged([call()], [charge(tokens=9)], "Hello.") == [
-        "10 tokens were answered, [9] are billed"
+    less = charge(tokens=9)
+    assert judged([call()], [less], answer(less)) == ["10 tokens were answered, [9] are billed"]
+
+
+def test_reasoning_that_gemini_states_with_a_part_may_be_billed() -> None:
+    cut = {"outcome": "error", "tokens_emitted": 1, "reasoning_tokens": 5}
+    stream = "/google/v1beta/models/gemini:streamGenerateContent"
+    assert judged([call(**cut, path=stream)], [charge("expired", tokens=6)]) == []
+    assert judged([call(**cut)], [charge("expired", tokens=6)]) == [
+        "6 tokens_out are billed, 1 were put out"
+    ]
+
+
+def test_the_calls_of_who_has_departed_are_compared_with_all_charges_of_nobody_else() -> None:
+    """Nothing says any more which of the charges was for which council."""
+    council = Note(Act(1, 0.0, "council", LEAVER, {}), "marker")
+    departure = Note(Act(2, 0.0, "departure", LEAVER, {}), "left", seen={"departed": True})
+    calls = defaultdict(list, {"marker": [call()]})
+
+    def found(*charges: Any) -> list[str]:
+        books = Books([council, departure], calls, defaultdict(list, job=[*charges]), {}, True)
+        return books.check()[0]
+
+    assert found(charge()) == []
+    assert found() == [
+        "who has departed: 1 calls and 0 charges",
+        "who has departed: 1 calls with output and 0 charges",
     ]
 
 
