@@ -52,6 +52,7 @@ class Session(models.Model):
 class Turn(models.Model):
     """One action of the user that starts calls, until all of them have ended.
 
+    `request_id` is that of the action, which its charges have, too.
     `params` are the action's parameters; a debate's are `{rounds, focus, labels: {card_id: "A"}}`,
     and `round` is the running one. `stopped_at` is when its user stopped it: from then on it begins
     no further call. `is_replayed` is set, in memory alone, where the request has been sent before.
@@ -70,6 +71,7 @@ class Turn(models.Model):
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="turns")
     kind = models.CharField(max_length=16, choices=Kind.choices)
     status = models.CharField(max_length=16, choices=Status.choices, default=Status.RUNNING)
+    request_id = models.CharField(max_length=64, blank=True, db_default="")
     params = models.JSONField(default=dict)
     round = models.PositiveSmallIntegerField(default=1)
     created_at = models.DateTimeField(db_default=Now())

@@ -15,6 +15,7 @@ OWNED = (
         Turn,
         owners=("session__account",),
         exported="id session_id kind status params round created_at stopped_at ended_at",
+        left_out="request_id",
         on_deletion=Delete(),
     ),
     Owned(

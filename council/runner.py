@@ -46,7 +46,7 @@ class CardCall(StreamedCall[None]):
             model=prepared.model,
             messages=prepared.messages,
             stream=True,
-            request_id=str(job.id),
+            request_id=prepared.version.generation.turn.request_id or str(job.id),
             total_seconds=TOTAL_SECONDS,
             charge_id=job.id,
         )

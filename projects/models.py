@@ -42,7 +42,8 @@ class Run(models.Model):
     stream, of its inbox, and of the group of its charges where it has a budget.
 
     `checkout` is the repository that it works on. `roster` are the ids of the models that it may
-    call; empty for all that its user may call.
+    call; empty for all that its user may call. `request_id` is that of the request that began it,
+    which its charges have, too.
     `budget` is nano-USD. `needs_approval`: the plan waits for its user. `bad_plans` counts the
     answers of the planner that were no plan. `answered` is the number of the newest message that
     the planner has answered, `returned` are those of messages that were handed back. `has_final`
@@ -69,6 +70,7 @@ class Run(models.Model):
     max_subtasks = models.PositiveSmallIntegerField()
     max_parallel = models.PositiveSmallIntegerField()
     reviews = models.BooleanField(default=True)
+    request_id = models.CharField(max_length=64, blank=True, db_default="")
     budget = models.BigIntegerField(null=True)
     has_plan = models.BooleanField(default=False)
     needs_approval = models.BooleanField(default=False)

@@ -20,7 +20,7 @@ OWNED = (
         " reviewer_model max_subtasks max_parallel reviews budget has_plan needs_approval"
         " plan_title plan_summary final_instructions returned has_final created_at started_at"
         " resumed_at ended_at",
-        left_out="account_id bad_plans answered",
+        left_out="account_id request_id bad_plans answered",
         on_deletion=Delete(),
     ),
     Owned(

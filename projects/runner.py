@@ -60,7 +60,7 @@ def call_of(prepared: Prepared, *, account_id: UUID) -> ChatCall:
         model=prepared.model,
         messages=prepared.messages,
         stream=True,
-        request_id=str(step_id),
+        request_id=prepared.step.run.request_id or str(step_id),
         total_seconds=TOTAL_SECONDS,
         charge_id=step_id,
         group_id=prepared.group_id,

@@ -100,15 +100,15 @@ _CALLS: Mapping[Kind, type[StudioCall]] = {
 
 
 def call_of(
-    kind: Kind, *, job_id: UUID, account_id: UUID, model: Model, order: Order
+    kind: Kind, *, request_id: str, account_id: UUID, model: Model, order: Order
 ) -> StudioCall:
-    """The call of an order, for a job."""
+    """The call of an order."""
     return _CALLS[kind](
         account_id=account_id,
         api_key_id=None,
         source="job",
         model=model,
-        request_id=str(job_id),
+        request_id=request_id,
         total_seconds=DEADLINES[kind],
         order=order,
     )

@@ -51,7 +51,7 @@ class StudioHandler(OperationHandler[StudioCall]):
         order = Order.read(request)
         model = model_of(self.kind, order, await aget_catalog())
         return call_of(
-            self.kind, job_id=job.id, account_id=job.account_id, model=model, order=order
+            self.kind, request_id=str(job.id), account_id=job.account_id, model=model, order=order
         )
 
     @abstractmethod

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from common.ids import current_request_id
 from council import events
 from council.errors import CardRunning, SessionBusy, TooManyVersions
 from council.models import Card, Generation, Message, Session, Status, Turn, Version
@@ -25,7 +26,9 @@ def open_turn(*, session: Session, kind: Turn.Kind, params: dict[str, Any] | Non
     """Begin an action. Raises SessionBusy for one of the whole council beside another."""
     if kind in _OF_THE_WHOLE:
         check_free(session=session)
-    return Turn.objects.create(session=session, kind=kind, params=params or {})
+    return Turn.objects.create(
+        session=session, kind=kind, request_id=current_request_id(), params=params or {}
+    )
 
 
 def check_free(*, session: Session) -> None:

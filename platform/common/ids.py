@@ -6,6 +6,8 @@ import time
 import uuid
 from datetime import datetime
 
+from structlog.contextvars import get_contextvars
+
 from common.redaction import redact
 
 # The accepted form of a caller's `x-request-id`: harmless in logs and headers.
@@ -18,6 +20,12 @@ def request_id(sent: str | None) -> str:
     if sent and REQUEST_ID.fullmatch(sent) and redact(sent) == sent:
         return sent
     return f"req_{uuid.uuid4().hex}"
+
+
+def current_request_id() -> str:
+    """The id of the request that is carried out here, which the middleware notes for the log; empty
+    outside of one."""
+    return str(get_contextvars().get("request_id", ""))
 
 
 def uuid7(at: datetime | None = None) -> uuid.UUID:

@@ -12,6 +12,7 @@ from billing.services import idempotency
 from billing.services.groups import create_group
 from billing.types import RequestKey
 from common.errors import NotFound
+from common.ids import current_request_id
 from common.titles import first_line
 from events import inbox
 from events.services import delete_stream, open_stream
@@ -95,6 +96,7 @@ def _start(
     if checkout is not None:
         checkout.save(force_insert=True)
     run = Run.objects.create(
+        request_id=current_request_id(),
         account=user,
         title=title or first_line(goal, MAX_TITLE),
         goal=goal,

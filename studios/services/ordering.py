@@ -10,7 +10,7 @@ from accounts.models import User
 from billing.services import idempotency
 from billing.types import RequestKey
 from common.errors import NotFound
-from common.ids import uuid7
+from common.ids import current_request_id, uuid7
 from events.services import append_to_user
 from files.selectors.outputs import storage_used
 from files.services.uploads import attach
@@ -54,7 +54,7 @@ def place(*, draft: Draft, request_key: RequestKey | None) -> tuple[JobView, boo
     )
     call = call_of(
         draft.kind,
-        job_id=generation.pk,
+        request_id=current_request_id() or str(generation.pk),
         account_id=user.pk,
         model=draft.model,
         order=draft.order,

@@ -67,7 +67,7 @@ def deliver(account: User, *pictures: bytes) -> Fetched | Unusable | Unknown:
         params={},
         terms=Terms("images", len(pictures), 1, 1),
     )
-    call = call_of(Kind.IMAGE, job_id=uuid7(), account_id=account.pk, model=model, order=order)
+    call = call_of(Kind.IMAGE, request_id="order", account_id=account.pk, model=model, order=order)
     delivered = Delivered(tuple(Image(data, "image/png") for data in pictures))
 
     async def fetch() -> Fetched | Unusable | Unknown:

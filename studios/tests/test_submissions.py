@@ -199,5 +199,6 @@ def test_a_picture_that_is_lost_gives_its_bytes_back(
 def test_a_provider_may_take_all_of_the_time_for_pictures_but_what_storing_them_needs() -> None:
     """They come with the answer to the submission: it is the whole of the work."""
     model = get_catalog().models["gpt-image-2.5-flare"]
-    call = call_of(Kind.IMAGE, job_id=uuid7(), account_id=uuid7(), model=model, order=order_with())
+    order = order_with()
+    call = call_of(Kind.IMAGE, request_id="", account_id=uuid7(), model=model, order=order)
     assert call.submission_seconds == DEADLINES[Kind.IMAGE] - FETCH_SECONDS
