@@ -1,8 +1,10 @@
 """deploy/compose.yaml: what runs, with which rights, and who is reached from where."""
 
 import ipaddress
+import subprocess
 
 import pytest
+import yaml
 from msgspec.structs import fields
 from pytest_django import Settings
 
@@ -14,8 +16,10 @@ from config.serve import KEEP_ALIVE_SECONDS
 from inference.types import ChatCall
 from jobs.models import Job
 from local.parts import QUEUES, worker_command
+from local.paths import ROOT
 from tests.compose import PROCESSES, WEBS, WORKERS, compose, seconds, services
 from tests.nginx import CONFIGURATION, directive
+from tests.prometheus import PROMTOOL, needs_promtool
 
 
 def test_only_the_proxy_is_reached_from_outside() -> None:
@@ -64,6 +68,28 @@ def test_what_is_counted_is_what_runs(settings: Settings) -> None:
     superusers = 3
     assert demand().total <= int(option.partition("=")[2]) - superusers
     assert "check_connections && python manage.py migrate" in services()["migrate"]["command"][2]
+
+
+def test_prometheus_reads_every_process() -> None:
+    file = ROOT / "deploy" / "prometheus" / "prometheus.yaml"
+    [job] = yaml.safe_load(file.read_text())["scrape_configs"]
+    [found] = job["dns_sd_configs"]
+    assert set(found["names"]) == set(PROCESSES)
+    for name in PROCESSES:
+        service = services()[name]
+        assert service["environment"]["METRICS_PORT"] == str(found["port"])
+        assert set(service["networks"]) & set(services()["prometheus"]["networks"])
+    assert services()["prometheus"]["profiles"] == ["metrics"]
+
+
+@needs_promtool
+def test_prometheus_accepts_its_configuration_with_the_alerts() -> None:
+    assert PROMTOOL is not None
+    subprocess.run(
+        [PROMTOOL, "check", "config", ROOT / "deploy" / "prometheus" / "prometheus.yaml"],
+        check=True,
+        capture_output=True,
+    )
 
 
 def test_a_process_that_is_made_anew_keeps_the_address_that_the_proxy_knows() -> None:
