@@ -28,6 +28,11 @@ def test_a_panel_shows_metrics_that_exist(panel: dict[str, Any]) -> None:
         assert names <= documented()
 
 
+def test_every_metric_has_a_panel() -> None:
+    texts = [text for panel in PANELS for text in expressions(panel)]
+    assert {name for text in texts for name in metrics_in(text)} == documented()
+
+
 @needs_promtool
 def test_prometheus_takes_the_expressions(tmp_path: Path) -> None:
     texts = [text for panel in PANELS for text in expressions(panel)]
