@@ -9,7 +9,9 @@ from django.core.exceptions import ImproperlyConfigured
 from pytest_django import Settings
 
 from config.checks import refuse_unsafe_start
+from local.parts import web_command
 from local.paths import ROOT
+from local.ports import free_port
 from simulator.process import RunningSimulator
 from tests.environment import inherited
 from tests.service import environment_of_a_process
@@ -31,7 +33,11 @@ def found() -> list[str]:
     [
         (ENDPOINT, "collector:4318", f"{ENDPOINT} must begin with http:// or https://."),
         ("SENTRY_DSN", "https://sentry.example.com/7", "SENTRY_DSN must be a DSN of Sentry"),
+        (ENDPOINT, "http://[collector:4318", f"{ENDPOINT} must begin with http:// or https://."),
+        (ENDPOINT, "http://collector:otlp", f"{ENDPOINT} must begin with http:// or https://."),
         ("SENTRY_DSN", "nonsense", "SENTRY_DSN must be a DSN of Sentry"),
+        ("SENTRY_DSN", "https://key@host/abc", "SENTRY_DSN must be a DSN of Sentry"),
+        ("SENTRY_DSN", "https://key@host:x/7", "SENTRY_DSN must be a DSN of Sentry"),
     ],
 )
 def test_a_wrong_address_is_found_by_the_checks(
@@ -79,6 +85,31 @@ def test_without_the_packages_a_process_refuses_to_start(
         f"Refusing to start. {name} needs {sentence}. Install requirements-observability.txt, or "
         "remove the variable."
     )
+
+
+@pytest.mark.usefixtures("committed")
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("OTEL_BSP_MAX_QUEUE_SIZE", "256"), ("OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT", "x")],
+)
+@pytest.mark.parametrize("process", ["web", "worker"])
+def test_a_process_ends_where_the_sdk_refuses_a_value(
+    simulator: RunningSimulator, process: str, name: str, value: str
+) -> None:
+    worker = (sys.executable, "-m", "celery", "-A", "config", "worker", "--pool=threads")
+    values = {ENDPOINT: "http://collector:4318", name: value}
+    done = subprocess.run(
+        web_command(free_port()) if process == "web" else worker,
+        env={**inherited(), **environment_of_a_process(simulator), **values},
+        cwd=ROOT,
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode > 0
+    sentence = "The SDK of OpenTelemetry does not start with these variables (OTEL_...): "
+    assert sentence in done.stderr + done.stdout
 
 
 @pytest.mark.usefixtures("committed")

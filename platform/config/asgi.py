@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import os
+import traceback
 from typing import Any
 
 # The default settings refuse an unsafe start; `make run` chooses dev.
@@ -142,18 +143,21 @@ def is_for_v1(scope: Scope) -> bool:
 
 async def lifespan(receive: Any, send: Any) -> None:
     """The lifespan protocol. Under a server without lifespan, the first call starts what calls
-    need."""
+    need.
+
+    A start that fails is said to the server, which ends the process. An error that left this would
+    tell it that there is no lifespan here: it would serve, and never drain.
+    """
     await receive()
     _without_lifespan.are_expected = False
     try:
-        metrics.start("web")
-    except OSError as error:
+        await _start()
+    except (OSError, observability.NotStarted) as error:
         await send({"type": "lifespan.startup.failed", "message": str(error)})
         return
-    observability.start("web")
-    await asyncio.to_thread(get_started)  # the first call does not wait for Redis
-    spare_loaded_code()
-    begin_with_sigterm()
+    except Exception:
+        await send({"type": "lifespan.startup.failed", "message": traceback.format_exc()})
+        return
     collecting = asyncio.create_task(collect_garbage())
     await send({"type": "lifespan.startup.complete"})
     await receive()
@@ -161,6 +165,14 @@ async def lifespan(receive: Any, send: Any) -> None:
     await close()
     await asyncio.to_thread(observability.stop)
     await send({"type": "lifespan.shutdown.complete"})
+
+
+async def _start() -> None:
+    metrics.start("web")
+    observability.start("web")
+    await asyncio.to_thread(get_started)  # the first call does not wait for Redis
+    spare_loaded_code()
+    begin_with_sigterm()
 
 
 async def collect_garbage() -> None:

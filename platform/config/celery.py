@@ -66,8 +66,8 @@ def start_event_loop(instance: Any, **_: object) -> None:
 
 
 def _start_metrics(kind: Literal["worker", "beat"]) -> None:
-    """Raises SystemExit where the port is not free. (Celery ignores ordinary exceptions of
-    signals.)"""
+    """Raises SystemExit where the port is not free, because Celery ignores ordinary exceptions of
+    signals."""
     from config.metrics import start
 
     try:
@@ -77,9 +77,14 @@ def _start_metrics(kind: Literal["worker", "beat"]) -> None:
 
 
 def _start_observability(kind: Literal["worker", "beat"]) -> None:
-    from config.observability import start
+    """Raises SystemExit where the settings cannot be used: a worker would take messages without
+    the loop that does their jobs."""
+    from config.observability import NotStarted, start
 
-    start(kind)
+    try:
+        start(kind)
+    except NotStarted as error:
+        raise SystemExit(str(error)) from None
 
 
 def _stop_observability() -> None:

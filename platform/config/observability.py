@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
@@ -22,18 +22,24 @@ _INSTALL = "Install requirements-observability.txt, or remove the variable."
 _tracing: "OpenTelemetry | None" = None
 
 
+class NotStarted(Exception):
+    """What the settings ask for cannot be started. The text is a sentence for operators."""
+
+
 def start(kind: Literal["web", "worker", "beat"]) -> None:
     """Start what the settings ask for. It starts threads, so it belongs to the start of a process,
-    after any fork. Nothing is traced in the beat, which only sends messages."""
+    after any fork. Nothing is traced in the beat, which only sends messages. Raises NotStarted."""
     global _tracing  # noqa: PLW0603 - set when the process starts and ends
     if settings.SENTRY_DSN:
-        from config import error_reports
+        with _explaining("Sentry", "SENTRY_..."):
+            from config import error_reports
 
-        error_reports.start(kind, seconds=FLUSH_SECONDS)
+            error_reports.start(kind, seconds=FLUSH_SECONDS)
     if settings.OTEL_EXPORTER_OTLP_ENDPOINT and kind != "beat" and not _is_disabled():
-        from tracing import otel
+        with _explaining("OpenTelemetry", "OTEL_..."):
+            from tracing import otel
 
-        _tracing = otel.start(kind)
+            _tracing = otel.start(kind)
 
 
 def stop() -> None:
@@ -66,6 +72,17 @@ def observability_dangers() -> Iterator[str]:
             yield "SENTRY_DSN must be a DSN of Sentry, like https://KEY@HOST/PROJECT."
 
 
+@contextmanager
+def _explaining(sdk: str, variables: str) -> Iterator[None]:
+    """An SDK reads most of its variables itself, and refuses what it cannot use."""
+    try:
+        yield
+    except Exception as error:
+        raise NotStarted(
+            f"The SDK of {sdk} does not start with these variables ({variables}): {error}"
+        ) from error
+
+
 def _is_installed(*packages: str) -> bool:
     with suppress(ImportError):
         return all(find_spec(package) is not None for package in packages)
@@ -78,8 +95,18 @@ def _is_disabled() -> bool:
 
 
 def _is_http(url: str) -> bool:
-    return urlsplit(url).scheme in ("http", "https") and bool(urlsplit(url).hostname)
+    with suppress(ValueError):
+        parts = urlsplit(url)
+        # A port that is none raises here.
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    return False
 
 
 def _is_dsn(dsn: str) -> bool:
-    return _is_http(dsn) and bool(urlsplit(dsn).username) and urlsplit(dsn).path.strip("/") != ""
+    """What the SDK takes: it is installed here."""
+    from sentry_sdk.utils import Dsn
+
+    with suppress(ValueError):
+        Dsn(dsn)
+        return True
+    return False
