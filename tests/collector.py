@@ -15,9 +15,14 @@ from typing import Any
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Status
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from jobs.tests.queueing import wait_until
 from local.ports import LOOPBACK
+from tracing import spans
+from tracing.otel import OpenTelemetry
 
 _SERVER, _CLIENT, _CONSUMER = 2, 3, 5
 
@@ -55,8 +60,13 @@ class _Server:
 
     url: str
     bodies: list[bytes] = field(default_factory=list)
-    # Bytes of all requests as they came, headers included.
+    # Paths and headers of all requests, as they came.
     heads: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """All that was sent."""
+        return "\n".join([*self.heads, *(body.decode(errors="replace") for body in self.bodies)])
 
 
 class Collector(_Server):
@@ -69,7 +79,7 @@ class Collector(_Server):
 
     def spans(self, trace_id: str = "") -> list[SeenSpan]:
         """All spans so far, or those of one trace."""
-        found = [span for body in list(self.bodies) for span in _spans(body)]
+        found = [span for body in list(self.bodies) for span in _seen(body)]
         return [span for span in found if not trace_id or span.trace_id == trace_id]
 
     def trace(self, trace_id: str, *names: str, seconds: float = 20) -> "Trace":
@@ -123,16 +133,24 @@ class Sentry(_Server):
         wait_until(lambda: any(map(is_it, self.events())), seconds=20)
         return next(filter(is_it, self.events()))
 
-    @property
-    def text(self) -> str:
-        """All that was sent."""
-        return "\n".join([*self.heads, *(body.decode(errors="replace") for body in self.bodies)])
-
 
 def new_trace() -> tuple[str, dict[str, str]]:
     """The id of a trace that a client has begun, and the header by which it goes on."""
     trace_id, span_id = os.urandom(16).hex(), os.urandom(8).hex()
     return trace_id, {"traceparent": f"00-{trace_id}-{span_id}-01"}
+
+
+@contextmanager
+def recording() -> Iterator[InMemorySpanExporter]:
+    """Traces this process until the block ends."""
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    spans.switch(OpenTelemetry(provider))
+    try:
+        yield exporter
+    finally:
+        spans.switch(None)
 
 
 @contextmanager
@@ -183,12 +201,15 @@ def _serving(make: Callable[[str], Any]) -> Iterator[Any]:
             server.shutdown()
 
 
-def _spans(body: bytes) -> Iterator[SeenSpan]:
+def _seen(body: bytes) -> Iterator[SeenSpan]:
     for of_resource in ExportTraceServiceRequest.FromString(body).resource_spans:
         resource = _attributes(of_resource.resource.attributes)
         for scope in of_resource.scope_spans:
             for span in scope.spans:
                 assert not span.events, "messages and tracebacks of exceptions are not exported"
+                assert not span.status.message, "it would be that of an exception"
+                assert not span.trace_state, "it is a text of the client's"
+                assert not span.links
                 yield SeenSpan(
                     name=span.name,
                     kind=span.kind,
