@@ -23,6 +23,7 @@ from jobs.running import JobLost, RunningJob
 from jobs.traces import traced
 from leases.keeper import get_lease_keeper
 from tracing import spans
+from tracing.spans import Span
 
 log = structlog.get_logger(__name__)
 
@@ -104,14 +105,8 @@ class JobHost:
     # --- Running ----------------------------------------------------------------------------------
 
     async def _run(self, job: RunningJob, work: Work) -> None:
-        try:
-            async with traced(job):
-                await work(job)
-        except JobLost:
-            log.warning("job.lost", job_id=str(job.id), kind=job.kind)
-        except Exception:
-            # A bug.
-            log.exception("job.crashed", job_id=str(job.id), kind=job.kind)
+        async with traced(job) as span:
+            await _do(job, work, span)
         try:
             if not job.ended:
                 await self._make_sure_of_its_end(job)
@@ -155,6 +150,19 @@ class JobHost:
             if job.id not in self._jobs:
                 log.warning("job.unknown_to_its_owner", job_id=str(job.id))
                 await _end_lost(job)
+
+
+async def _do(job: RunningJob, work: Work, span: Span) -> None:
+    """What goes wrong is logged within the span, so that the line has the trace."""
+    try:
+        await work(job)
+    except JobLost as error:
+        span.fail(spans.code_of(error))
+        log.warning("job.lost", job_id=str(job.id), kind=job.kind)
+    except Exception as error:
+        # A bug.
+        span.fail(spans.code_of(error))
+        log.exception("job.crashed", job_id=str(job.id), kind=job.kind)
 
 
 async def _end_lost(job: RunningJob) -> None:

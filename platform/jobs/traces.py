@@ -3,18 +3,22 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from common.database import DatabaseUnavailable
+import structlog
+
 from jobs import claims
 from jobs.running import RunningJob
 from tracing import spans
+from tracing.spans import NO_SPAN, Span
+
+log = structlog.get_logger(__name__)
 
 
 @asynccontextmanager
-async def traced(job: RunningJob) -> AsyncIterator[None]:
+async def traced(job: RunningJob) -> AsyncIterator[Span]:
     """A span around the run of a job: in the process of its request under the request, in a worker
     under the `traceparent` of the job's row."""
     if not spans.is_on():
-        yield
+        yield NO_SPAN
         return
     with spans.span(
         f"job {job.kind}",
@@ -23,13 +27,14 @@ async def traced(job: RunningJob) -> AsyncIterator[None]:
         job_id=str(job.id),
         job_kind=job.kind,
         attempt=job.attempt,
-    ):
-        yield
+    ) as span:
+        yield span
 
 
 async def _traceparent_of(job: RunningJob) -> str:
-    """Without the database the job has a trace of its own."""
+    """Where it cannot be read, the job has a trace of its own: no job fails for its trace."""
     try:
         return await claims.traceparent_of(job.id)
-    except DatabaseUnavailable:
+    except Exception as error:
+        log.warning("job.trace_not_found", job_id=str(job.id), error=type(error).__name__)
         return ""

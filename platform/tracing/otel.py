@@ -19,7 +19,7 @@ from opentelemetry.trace import SpanKind, Status, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from tracing import spans
-from tracing.spans import Kind, Span, Value
+from tracing.spans import Kind, Span, Value, code_of
 
 # Where the environment gives the service no name of its own.
 SERVICE_NAME = "platform"
@@ -130,13 +130,6 @@ class OpenTelemetry:
         closing = threading.Thread(target=self._provider.shutdown, name="traces", daemon=True)
         closing.start()
         closing.join(seconds)
-
-
-def code_of(error: Exception) -> str:
-    """The code that the class of an error declares (`common.errors.DomainError`), or the name of
-    the class."""
-    code = getattr(type(error), "code", None)
-    return code if isinstance(code, str) else type(error).__name__
 
 
 def start(process: str) -> OpenTelemetry:

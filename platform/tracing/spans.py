@@ -118,6 +118,13 @@ def fresh_context() -> Context:
     return Context() if _tracing is None else _tracing.fresh_context()
 
 
+def code_of(error: Exception) -> str:
+    """The code that the class of an error declares (`common.errors.DomainError`), or the name of
+    the class."""
+    code = getattr(type(error), "code", None)
+    return code if isinstance(code, str) else type(error).__name__
+
+
 def outgoing(headers: Mapping[str, str]) -> Mapping[str, str]:
     """The headers of a request to a provider, with `traceparent` while there is a trace."""
     if _tracing is None or not (own := _tracing.traceparent()):
