@@ -215,10 +215,16 @@ class OperationHandler(Handler, services.Output, Generic[AnyCall]):
     async def _try_to_fetch(
         self, job_id: UUID, call: AnyCall, operation: Operation, result: Succeeded | Delivered
     ) -> Outcome:
+        fetching = self._fetch_in_time(job_id, call, operation, result)
+        return await traced(call, Step.FETCH, fetching)
+
+    async def _fetch_in_time(
+        self, job_id: UUID, call: AnyCall, operation: Operation, result: Succeeded | Delivered
+    ) -> Outcome:
         """Fetch the results within the time of the hold."""
         try:
             async with asyncio.timeout(_seconds_left(operation)):
-                return await traced(call, Step.FETCH, self.fetch(job_id, call, result))
+                return await self.fetch(job_id, call, result)
         except (ProviderError, DomainError) as error:
             return Unanswered(error)
         except TimeoutError:

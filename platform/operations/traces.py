@@ -5,10 +5,10 @@ from typing import TypeVar
 
 from common.errors import DomainError
 from inference.errors import meaning_of
-from operations.errors import OperationFailed, ResultUnusable
+from operations.errors import OperationFailed, OperationGone, ResultUnusable
 from operations.types import OperationCall, Refused, Step, TurnedAway, Unanswered, Unusable
 from providers.errors import ProviderError
-from providers.operations import Failed
+from providers.operations import Failed, Unknown
 from tracing import spans
 from tracing.spans import Span
 
@@ -16,7 +16,8 @@ T = TypeVar("T")
 
 
 async def traced(call: OperationCall, step: Step, taking: Awaitable[T]) -> T:
-    """Take a step within a span, which is marked as failed where the step has brought nothing."""
+    """Take a step within a span, which is marked as failed where the step has brought nothing.
+    `taking` says by its outcome what went wrong, and raises nothing but for bugs."""
     model = call.model
     with spans.span(
         f"{step} {model.id}",
@@ -42,6 +43,8 @@ def _mark(span: Span, outcome: object) -> None:
             span.fail(error.code)
         case Failed():
             span.fail(OperationFailed.code)
+        case Unknown():
+            span.fail(OperationGone.code)
         case Unusable():
             span.fail(ResultUnusable.code)
 
