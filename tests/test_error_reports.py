@@ -15,7 +15,7 @@ import pytest
 from local.paths import ROOT
 from simulator.process import RunningSimulator
 from studios.tests.artist import Artist, new_artist
-from tests.collector import Sentry, running_sentry, silent_server
+from tests.collector import Sentry, new_trace, running_collector, running_sentry, silent_server
 from tests.environment import inherited
 from tests.personas import access_token_of
 from tests.service import database_url, environment_of_a_process, running_web
@@ -72,6 +72,21 @@ def check_that_nothing_of_users_is_in(sentry: Sentry, alice: Artist) -> None:
     for secret in (PROMPT, "lighthouse", "in-the-query", "Authorization", "Bearer", "example.com"):
         assert secret not in sentry.text, secret
     assert access_token_of(alice.user)[:20] not in sentry.text
+
+
+def run(
+    simulator: RunningSimulator, ending: str, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """A process that fails by `ending`."""
+    return subprocess.run(
+        [sys.executable, "-c", f"{BROKEN}\n{ending}"],
+        env={**inherited(), **environment_of_a_process(simulator), **environment},
+        cwd=ROOT,
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
 
 
 def frames_of(event: dict[str, Any]) -> list[dict[str, Any]]:
@@ -157,6 +172,29 @@ def test_a_crash_of_a_job_is_reported_with_the_id_of_the_job(
     check_that_nothing_of_users_is_in(sentry, alice)
 
 
+def test_a_crash_of_a_job_is_reported_with_its_trace(
+    committed: None, sentry: Sentry, simulator: RunningSimulator
+) -> None:
+    trace_id, header = new_trace()
+    with (
+        running_collector() as collector,
+        running_web(simulator, **collector.environment) as web,
+        running_worker(simulator, **collector.environment, **sentry.environment),
+        httpx.Client(base_url=web.url, timeout=30) as http,
+    ):
+        alice = new_artist(http, simulator)
+        with failing("operations_operation", "UPDATE", "NEW.request"):
+            job = order(alice, **header).json()
+            event = sentry.event(lambda each: each["logentry"]["message"] == "job.crashed")
+        assert alice.ended(job)["status"] == "completed"
+        trace = collector.trace(trace_id, "job studios.image", "job studios.image")
+
+    assert event["tags"]["trace_id"] == trace_id
+    [crashed] = [span for span in trace.spans if span.is_consumer and span.has_failed]
+    assert crashed.attributes["error.type"] == "RaiseException"
+    check_that_nothing_of_users_is_in(sentry, alice)
+
+
 def test_a_line_of_the_level_error_is_reported_without_an_exception(
     committed: None, sentry: Sentry, simulator: RunningSimulator
 ) -> None:
@@ -186,21 +224,32 @@ def test_a_line_of_the_level_error_is_reported_without_an_exception(
 def test_an_error_that_nobody_handles_is_reported_without_its_message(
     committed: None, sentry: Sentry, simulator: RunningSimulator, ending: str
 ) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", f"{BROKEN}\n{ending}"],
-        env={**inherited(), **environment_of_a_process(simulator), **sentry.environment},
-        cwd=ROOT,
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    done = run(simulator, ending, **sentry.environment)
     assert PROMPT in done.stderr
     [event] = sentry.events()
     [exception] = event["exception"]["values"]
     assert (exception["type"], exception["value"]) == ("ValueError", "")
     assert event["tags"] == {"process": "beat"}
     assert "lighthouse" not in sentry.text
+
+
+def test_a_thread_that_ends_itself_is_no_error(
+    committed: None, sentry: Sentry, simulator: RunningSimulator
+) -> None:
+    ending = "import threading; thread = threading.Thread(target=exit); thread.start()"
+    done = run(simulator, f"{ending}; thread.join()", **sentry.environment)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert sentry.events() == []
+
+
+def test_the_environment_opens_no_second_way_out(
+    committed: None, sentry: Sentry, simulator: RunningSimulator
+) -> None:
+    with running_sentry() as other:
+        spotlight = {"SENTRY_SPOTLIGHT": f"{other.url}/stream"}
+        run(simulator, "fail()", **sentry.environment, **spotlight)
+        assert len(sentry.events()) == 1
+        assert other.bodies == []
 
 
 def test_a_sentry_that_never_answers_does_not_delay_requests(

@@ -54,6 +54,8 @@ def start(process: str, *, seconds: float) -> None:
         auto_enabling_integrations=False,
         integrations=[ExcepthookIntegration(), AtexitIntegration(callback=lambda *_: None)],
         shutdown_timeout=seconds,
+        # A second way out, which SENTRY_SPOTLIGHT opens: it waits for its receiver.
+        spotlight=False,
         send_default_pii=False,
         include_local_variables=False,
         include_source_context=False,
@@ -91,7 +93,8 @@ class _Reporter(logging.Handler):
 def _report_end_of_thread(
     hook: Callable[[threading.ExceptHookArgs], Any], args: threading.ExceptHookArgs
 ) -> None:
-    if args.exc_value is not None:
+    # Python ignores the end of a thread by SystemExit, too.
+    if args.exc_value is not None and not isinstance(args.exc_value, SystemExit):
         sentry_sdk.capture_exception(args.exc_value)
     hook(args)
 
