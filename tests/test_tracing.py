@@ -3,15 +3,19 @@
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import httpx
 import pytest
+from django.db import transaction
 from pytest_django import DjangoDbBlocker
 
 from conversations.tests.speaker import new_speaker
 from conversations.types import JOB as REPLY
 from council.tests.owner import Owner, new_owner
+from jobs.models import Job
 from jobs.tests.queueing import wait_until
+from operations.tests.ordering import end_of, order
 from publicapi.tests.v1.customer import BALANCE_ONLY, IN_PLAN, Customer, new_customer
 from simulator.process import RunningSimulator
 from studios.tests.artist import Artist, new_artist
@@ -23,6 +27,7 @@ from tests.worker import running_worker
 
 PICTURES = "gpt-image-2.5-flare"
 RUN = f"job {JOBS[Kind.IMAGE]}"
+ANSWERED = "POST api/conversations/<uuid:conversation_id>/messages"
 
 
 @dataclass
@@ -33,20 +38,25 @@ class Traced:
     http: httpx.Client
     collector: Collector
     simulator: RunningSimulator
+    log: Path
 
 
 @pytest.fixture(scope="module")
 def service(
-    django_db_setup: None, django_db_blocker: DjangoDbBlocker, simulator: RunningSimulator
+    django_db_setup: None,
+    django_db_blocker: DjangoDbBlocker,
+    simulator: RunningSimulator,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Traced]:
+    log = tmp_path_factory.mktemp("traced") / "web.log"
     with (
         django_db_blocker.unblock(),
         running_collector() as collector,
-        running_web(simulator, **collector.environment) as web,
+        running_web(simulator, log=str(log), **collector.environment) as web,
         running_worker(simulator, **collector.environment),
         httpx.Client(base_url=web.url, timeout=30) as http,
     ):
-        yield Traced(web, http, collector, simulator)
+        yield Traced(web, http, collector, simulator, log)
 
 
 @pytest.fixture
@@ -62,10 +72,6 @@ def bob(committed: None, service: Traced) -> Artist:
 @pytest.fixture
 def charlie(committed: None, service: Traced) -> Owner:
     return new_owner(service.http, service.web, service.simulator, name="charlie")
-
-
-def text_of(found: list[SeenSpan]) -> str:
-    return repr(found)
 
 
 # --- One trace ----------------------------------------------------------------------------------
@@ -113,7 +119,7 @@ def test_a_picture_that_is_ordered_has_one_trace_from_the_request_to_the_settlem
     assert trace.one("settle").attributes["platform.charge_id"] == job["id"]
     assert trace.one("settle").attributes["platform.status"] == "settled"
     assert not any(span.has_failed for span in trace.spans)
-    assert "secret" not in text_of(trace.spans)
+    assert "secret" not in service.collector.text
 
 
 def test_a_call_takes_the_trace_of_its_client_and_passes_it_on_to_the_provider(
@@ -138,7 +144,7 @@ def test_a_call_takes_the_trace_of_its_client_and_passes_it_on_to_the_provider(
     [seen] = service.simulator.calls(alice.marker)
     assert seen["headers"]["traceparent"] == f"00-{trace_id}-{trace.one(call).span_id}-01"
     assert not {"tracestate", "baggage"} & set(seen["headers"])
-    assert "secret" not in text_of(trace.spans)
+    assert "secret" not in service.collector.text
 
 
 def test_a_stream_is_in_the_trace_to_its_end(service: Traced, alice: Customer) -> None:
@@ -165,7 +171,7 @@ def test_each_attempt_of_a_call_has_a_span_with_the_code_of_its_error(
     assert trace.one("settle").attributes["platform.status"] == "released"
     seen = [call["headers"]["traceparent"] for call in service.simulator.calls(alice.marker)]
     assert seen == [f"00-{trace_id}-{span.span_id}-01" for span in attempts]
-    assert "secret" not in text_of(trace.spans)
+    assert "secret" not in service.collector.text
 
 
 def test_a_refused_hold_has_its_code(service: Traced, alice: Customer) -> None:
@@ -212,12 +218,37 @@ def test_a_reply_that_runs_in_the_process_of_its_request_is_in_its_trace(
         bob.send(conversation)
     finally:
         del service.http.headers["traceparent"]
-    trace = service.collector.trace(trace_id, f"job {REPLY}", f"chat {IN_PLAN}", "settle")
+    names = (ANSWERED, f"job {REPLY}", f"chat {IN_PLAN}", "settle")
+    trace = service.collector.trace(trace_id, *names)
     run = trace.one(f"job {REPLY}")
     assert run.process == "web"
     assert trace.one(f"chat {IN_PLAN}").parent_id == run.span_id
-    [request] = [span for span in trace.spans if span.is_server]
-    assert run.parent_id == request.span_id
+    assert trace.parent_of(run) == ANSWERED
+
+
+@pytest.mark.parametrize(
+    ("steering", "step", "status"),
+    [
+        ('"status": 503, "at": ["file"], "times": 1', "fetch", 503),
+        ('"status": 500, "at": ["poll"], "times": 1', "poll", 500),
+        # A 404 says that the provider knows no such operation.
+        ('"status": 404, "at": ["poll"], "times": 1', "poll", None),
+    ],
+)
+def test_a_step_that_has_brought_nothing_is_marked_as_failed(
+    service: Traced, alice: Customer, steering: str, step: str, status: int | None
+) -> None:
+    trace_id, header = new_trace()
+    with transaction.atomic():
+        operation_id = order(alice.user, steering)
+        Job.objects.filter(pk=operation_id).update(traceparent=header["traceparent"])
+    assert end_of(operation_id)["status"] == "completed"
+
+    trace = service.collector.trace(trace_id, "submit kimi-k3", "fetch kimi-k3", "settle")
+    [failed] = [span for span in trace.spans if span.has_failed]
+    assert failed.attributes["platform.step"] == step
+    assert failed.attributes["error.type"] == "upstream_error"
+    assert failed.attributes.get("http.response.status_code") == status
 
 
 # --- What clients send --------------------------------------------------------------------------
@@ -229,6 +260,7 @@ def test_a_reply_that_runs_in_the_process_of_its_request_is_in_its_trace(
         [("traceparent", "nonsense")],
         [("traceparent", f"00-{'0' * 32}-{'1' * 16}-01")],
         [("traceparent", f"00-{'a' * 32}-{'1' * 16}-01")] * 2,
+        [("traceparent", f"01-{'a' * 32}-{'1' * 16}-01-{'x' * 600}")],
     ],
 )
 def test_a_malformed_traceparent_is_ignored(
@@ -248,6 +280,7 @@ def test_a_malformed_traceparent_is_ignored(
     wait_until(found, seconds=20)
     assert [(span.name, span.parent_id) for span in found()] == [("GET api/auth/me", "")]
     assert found()[0].trace_id != "a" * 32
+    assert "traceparent" not in service.log.read_text()
 
 
 def test_a_trace_that_its_client_does_not_record_is_passed_on_and_not_exported(

@@ -7,6 +7,8 @@ from edge.metrics import METHODS
 from tracing import spans
 
 SERVER_ERROR = 500
+# Version 00 has 55, later ones may have more. The SDK writes a line for each one that is longer.
+MAX_TRACEPARENT = 512
 
 
 class TracedRequests:
@@ -44,6 +46,8 @@ def name_request(method: str, route: str) -> None:
 
 
 def _traceparent(headers: Headers) -> str:
-    """Empty where there is none, or more than one: that is malformed, too."""
+    """Empty where there is none, more than one, or one that is too long: that is malformed, too."""
     sent = [value for name, value in headers if name == b"traceparent"]
-    return sent[0].decode("latin-1") if len(sent) == 1 else ""
+    if len(sent) != 1 or len(sent[0]) > MAX_TRACEPARENT:
+        return ""
+    return sent[0].decode("latin-1")
