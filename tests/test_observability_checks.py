@@ -23,6 +23,28 @@ sys.modules[sys.argv[1]] = None
 import config.asgi
 """
 
+# A process whose door to providers does not open.
+BROKEN = """
+import sys
+import django
+import config.celery
+django.setup()
+from health import services
+def fail():
+    raise RuntimeError("It does not start.")
+services.get_started = fail
+"""
+BROKEN_WEB = """
+import uvicorn
+import config.asgi
+uvicorn.run(config.asgi.application, port=int(sys.argv[1]))
+"""
+BROKEN_WORKER = """
+from celery.bin.celery import main
+sys.argv = ["celery", "-A", "config", "worker", "--pool=threads"]
+sys.exit(main())
+"""
+
 
 def found() -> list[str]:
     return [each.msg for each in run_checks() if each.id == "config.E004"]
@@ -71,15 +93,8 @@ def test_another_protocol_is_found_by_the_checks(
 def test_without_the_packages_a_process_refuses_to_start(
     simulator: RunningSimulator, name: str, value: str, package: str, sentence: str
 ) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", WITHOUT_THE_PACKAGES, package],
-        env={**inherited(), **environment_of_a_process(simulator), name: value},
-        cwd=ROOT,
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    program = (sys.executable, "-c", WITHOUT_THE_PACKAGES, package)
+    done = run(simulator, *program, **{name: value})
     assert done.returncode == 1
     assert done.stderr.strip().endswith(
         f"Refusing to start. {name} needs {sentence}. Install requirements-observability.txt, or "
@@ -98,18 +113,20 @@ def test_a_process_ends_where_the_sdk_refuses_a_value(
 ) -> None:
     worker = (sys.executable, "-m", "celery", "-A", "config", "worker", "--pool=threads")
     values = {ENDPOINT: "http://collector:4318", name: value}
-    done = subprocess.run(
-        web_command(free_port()) if process == "web" else worker,
-        env={**inherited(), **environment_of_a_process(simulator), **values},
-        cwd=ROOT,
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    done = run(simulator, *(web_command(free_port()) if process == "web" else worker), **values)
     assert done.returncode > 0
     sentence = "The SDK of OpenTelemetry does not start with these variables (OTEL_...): "
     assert sentence in done.stderr + done.stdout
+
+
+@pytest.mark.usefixtures("committed")
+@pytest.mark.parametrize("process", [BROKEN_WEB, BROKEN_WORKER])
+def test_a_process_ends_where_its_start_fails_otherwise(
+    simulator: RunningSimulator, process: str
+) -> None:
+    done = run(simulator, sys.executable, "-c", BROKEN + process, str(free_port()))
+    assert done.returncode > 0
+    assert "RuntimeError: It does not start." in done.stderr
 
 
 @pytest.mark.usefixtures("committed")
@@ -121,13 +138,19 @@ def test_without_the_settings_a_process_imports_neither_library(
         # The client of Redis imports the rest of OpenTelemetry where it is installed.
         "print(sorted({'opentelemetry.exporter', 'sentry_sdk', 'tracing.otel'} & set(sys.modules)))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        env={**inherited(), **environment_of_a_process(simulator)},
+    done = run(simulator, sys.executable, "-c", program)
+    assert done.stdout.strip() == "[]"
+
+
+def run(
+    simulator: RunningSimulator, *command: str, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command,
+        env={**inherited(), **environment_of_a_process(simulator), **environment},
         cwd=ROOT,
-        check=True,
+        check=False,
         capture_output=True,
         text=True,
         timeout=60,
     )
-    assert done.stdout.strip() == "[]"

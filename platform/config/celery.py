@@ -3,6 +3,7 @@
 import logging
 import os
 import time
+import traceback
 from typing import Any, Literal
 
 from celery import Celery, signals
@@ -58,11 +59,19 @@ def start_event_loop(instance: Any, **_: object) -> None:
     """Start before Celery connects to the broker: workers find jobs without a broker, too."""
     _start_metrics("worker")
     _start_observability("worker")
+    try:
+        _start_jobs(list(instance.app.amqp.queues.consume_from))
+    except Exception:
+        # Celery would ignore it, and take messages whose jobs nobody does.
+        raise SystemExit(traceback.format_exc()) from None
+
+
+def _start_jobs(queues: list[str]) -> None:
     from health.services import get_started
     from jobs.worker import get_worker
 
     get_started()  # the first call does not wait for Redis
-    get_worker().start(list(instance.app.amqp.queues.consume_from))
+    get_worker().start(queues)
 
 
 def _start_metrics(kind: Literal["worker", "beat"]) -> None:
