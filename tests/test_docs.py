@@ -59,6 +59,8 @@ THEIRS = {
     *("example.py", "asyncio.shield", "AddIndexConcurrently", "SharedWorker"),
     *("log_format", "pg_partman", "proxy_read_timeout", "proxy_set_header"),
     *("synchronous_standby_names", "last_failed_time", "max_wal_size", "LimitNOFILE"),
+    *("OTEL_TRACES_EXPORTER", "OTEL_PROPAGATORS"),
+    *("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"),
 }
 NOT_OURS = {"var", "node_modules", "__pycache__", "recordings"}
 SOURCE_ENDINGS = (
