@@ -120,7 +120,7 @@ def test_a_process_ends_where_the_sdk_refuses_a_value(
 
 
 @pytest.mark.usefixtures("committed")
-@pytest.mark.parametrize("process", [BROKEN_WEB, BROKEN_WORKER])
+@pytest.mark.parametrize("process", [BROKEN_WEB, BROKEN_WORKER], ids=["web", "worker"])
 def test_a_process_ends_where_its_start_fails_otherwise(
     simulator: RunningSimulator, process: str
 ) -> None:
