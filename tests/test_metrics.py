@@ -226,12 +226,13 @@ def test_a_circuit_and_what_operators_have_switched_off(watched: Watched, alice:
     finally:
         switch_provider(name="google", is_off=False)
         switch_model(name="openai", model=IN_PLAN, is_off=False)
-    wait_for(lambda: watched.read().total("platform_provider_off") == 0)
+    wait_until_all_is_on(watched)
 
 
 @pytest.mark.parametrize("running", [running_web, running_worker])
 def test_a_new_process_shows_the_health_of_providers_before_its_first_call(
     committed: None,
+    watched: Watched,
     simulator: RunningSimulator,
     running: Callable[..., AbstractContextManager[object]],
 ) -> None:
@@ -248,6 +249,14 @@ def test_a_new_process_shows_the_health_of_providers_before_its_first_call(
             assert scrape(port).total("platform_calls_total") == 0
     finally:
         switch_provider(name="google", is_off=False)
+    wait_until_all_is_on(watched)
+
+
+def wait_until_all_is_on(watched: Watched) -> None:
+    """The process hears a little later of what is switched on again, and closed; until then it
+    refuses calls of other tests."""
+    wait_for(lambda: watched.read().total("platform_provider_off") == 0)
+    wait_for(lambda: watched.read().total("platform_circuit_open") == 0)
 
 
 # --- Requests, sockets and turns ----------------------------------------------------------------
