@@ -11,7 +11,11 @@ from local.paths import ROOT
 # Not part of production: the simulator, the local default, tests and benchmarks.
 LEFT_OUT = ("tests", "bench", "simulator", "local", ".venv", "var")
 # What these import may be missing: a process that needs it, and has it not, refuses to start.
-OPTIONAL = {"platform/config/error_reports.py", "platform/tracing/otel.py"}
+OPTIONAL = {
+    "platform/config/error_reports.py",
+    "platform/config/observability.py",
+    "platform/tracing/otel.py",
+}
 
 
 def test_every_import_of_production_is_of_something_it_installs() -> None:

@@ -1,6 +1,6 @@
 """What accounts own of this app (`common.ownership`)."""
 
-from common.ownership import Keep, Owned
+from common.ownership import Anonymise, Owned
 from jobs.models import Job
 
 OWNED = (
@@ -10,6 +10,7 @@ OWNED = (
         exported="id kind queue provider status signal attempt losses queued_at due_at started_at"
         " ended_at",
         left_out="account_id owner_id appends traceparent",
-        on_deletion=Keep("It has no text of the user, and is purged a week after its end."),
+        # The rest is no text of the user, and is purged a week after the job's end.
+        on_deletion=Anonymise({"traceparent": ""}),
     ),
 )
