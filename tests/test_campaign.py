@@ -141,6 +141,14 @@ def test_an_answer_with_another_bill_is_seen() -> None:
     assert judged([call()], [less], answer(less)) == ["10 tokens were answered, [9] are billed"]
 
 
+@pytest.mark.parametrize(("name", "wrong"), [("name", 1), (None, 0)])
+def test_two_orders_are_seen_where_they_have_one_name(name: str | None, wrong: int) -> None:
+    note, charges = Note(Act(1, 0.0, "film", 0, {}), "marker", name), [charge(), charge()]
+    orders = {each.pk: each.pk for each in charges}
+    books = Books([note], {"marker": [call()] * 2}, {"marker": charges}, orders, False)
+    assert len(books.check()[0]) == wrong
+
+
 def test_reasoning_that_gemini_states_with_a_part_may_be_billed() -> None:
     cut = {"outcome": "error", "tokens_emitted": 1, "reasoning_tokens": 5}
     stream = "/google/v1beta/models/gemini:streamGenerateContent"

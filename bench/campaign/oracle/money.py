@@ -50,7 +50,7 @@ class Books:
         for note in self.notes:
             charges = self.charges[note.marker]
             of_answers, unbilled = _of_answers(note, charges)
-            found = [*self._begun_twice(charges), *of_answers]
+            found = [*self._begun_twice(note, charges), *of_answers]
             if not self._has_departed(note):
                 found += _of_calls(self.calls[note.marker], charges)
             lost += len(unbilled)
@@ -73,10 +73,11 @@ class Books:
         departures = [each for each in self.notes if each.seen.get("departed")]
         return note.act.person in {each.act.person for each in departures}
 
-    def _begun_twice(self, charges: list[Charge]) -> list[str]:
-        """What is begun under a name is begun and billed once."""
+    def _begun_twice(self, note: Note, charges: list[Charge]) -> list[str]:
+        """What is begun under a name is begun and billed once. Without a name, an attempt that was
+        not answered may have been carried out, and the next one is, too."""
         billed = {self.subjects.get(each.pk) for each in charges if each.status in BILLED} - {None}
-        return [f"one name has begun {billed}"] if len(billed) > 1 else []
+        return [f"one name has begun {billed}"] if note.name and len(billed) > 1 else []
 
 
 def books(notes: Sequence[Note], journal: Sequence[Call], *, is_lossy: bool) -> Books:
