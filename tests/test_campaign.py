@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from bench.campaign.acts import ACTS as CARRIED_OUT
 from bench.campaign.notes import Answer, Note
 from bench.campaign.oracle.money import Books
+from bench.campaign.oracle.sessions import wrong_of_a_reply
 from bench.campaign.schedule import ACTS, FAULTS, LEAVER, Act, schedule
 from local.paths import PYTHONPATH, ROOT
 from tests.operations.blocks import run
@@ -173,6 +174,19 @@ def test_the_calls_of_who_has_departed_are_compared_with_all_charges_of_nobody_e
         "who has departed: 1 calls and 0 charges",
         "who has departed: 1 calls with output and 0 charges",
     ]
+
+
+@pytest.mark.parametrize(
+    ("code", "plan_usd", "wrong"),
+    [("interrupted", None, 0), ("interrupted", 0.1, 1), ("upstream_error", None, 1)],
+)
+def test_a_reply_that_is_told_as_paid_stays_completed(
+    code: str, plan_usd: float | None, wrong: int
+) -> None:
+    metadata = {"status": "completed", "usage": {"plan_usd": plan_usd}}
+    read = {"text": "Hello.", "finish": {"messageMetadata": metadata}}
+    message = {"content": "Hello.", "status": "failed", "error": {"code": code}}
+    assert len(wrong_of_a_reply(message, read)) == wrong
 
 
 # --- Some lives -----------------------------------------------------------------------------------

@@ -123,7 +123,7 @@ def replies(note: Note, person: Person, reader: Reader) -> list[str]:
     wrong = [
         f"{note}: reply {each}: {what}"
         for each, read in note.seen.get("replies", {}).items()
-        for what in _reply(messages.get(each), read)
+        for what in wrong_of_a_reply(messages.get(each), read)
     ]
     asked = [each for each in messages.values() if each["role"] == "user"]
     if len(asked) > 1:
@@ -131,7 +131,8 @@ def replies(note: Note, person: Person, reader: Reader) -> list[str]:
     return wrong
 
 
-def _reply(message: dict[str, Any] | None, read: dict[str, Any]) -> list[str]:
+def wrong_of_a_reply(message: dict[str, Any] | None, read: dict[str, Any]) -> list[str]:
+    """What is wrong with a reply that was `read`, as it is stored."""
     if message is None:
         return ["is gone"]
     stored, finish = message["content"], read["finish"]
@@ -143,6 +144,14 @@ def _reply(message: dict[str, Any] | None, read: dict[str, Any]) -> list[str]:
     # The log is a quarter of a second behind a process that has died.
     if stored != read["text"] and not (code == "interrupted" and read["text"].startswith(stored)):
         wrong.append(f"{read['text']!r} was read to its end, {stored!r} is stored")
-    if finish["messageMetadata"]["status"] != message["status"]:
-        wrong.append(f"has ended as {finish['messageMetadata']}, is {message['status']}")
+    seen = finish["messageMetadata"]
+    if seen["status"] != message["status"] and not (code == "interrupted" and _is_unpaid(seen)):
+        wrong.append(f"has ended as {seen}, is {message['status']}")
     return wrong
+
+
+def _is_unpaid(metadata: dict[str, Any]) -> bool:
+    """Did the end come before its settlement (inference/runner.py, SETTLE_TIMEOUT)? What is then
+    never paid, because the charge has lapsed, becomes an interrupted reply."""
+    usage = metadata["usage"] or {}
+    return metadata["status"] == "completed" and usage.get("plan_usd") is None
