@@ -55,14 +55,16 @@ def pairs_per_second(accounts: Sequence[Account], *, model: str, seconds: int) -
 
 
 @dataclass(frozen=True, slots=True)
-class Longest:
-    """The longest pair before an act, and the longest while it lasted, in seconds."""
+class LongestPairs:
+    """How long the longest pair took before an act, and while the act lasted, in seconds."""
 
     before: float
     during: float
 
 
-def longest_pairs(accounts: Sequence[Account], act: Callable[[], object], *, model: str) -> Longest:
+def longest_pairs(
+    accounts: Sequence[Account], act: Callable[[], object], *, model: str
+) -> LongestPairs:
     """How long pairs take while something else happens. Raises BenchError if any pair failed, or
     none overlaps the act."""
     script, owner = _prepare(accounts, model)
@@ -86,7 +88,7 @@ def longest_pairs(accounts: Sequence[Account], act: Callable[[], object], *, mod
     during = [seconds for seconds, end in pairs if end >= begun and end - seconds <= ended]
     if not before or not during:
         raise BenchError("No pair was made before the act, or while it lasted.")
-    return Longest(max(before), max(during))
+    return LongestPairs(max(before), max(during))
 
 
 def _logged(log: Path) -> list[tuple[float, float]]:

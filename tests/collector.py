@@ -146,11 +146,11 @@ def recording() -> Iterator[InMemorySpanExporter]:
     exporter = InMemorySpanExporter()
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(SimpleSpanProcessor(exporter))
-    spans.switch(OpenTelemetry(provider))
+    spans.install(OpenTelemetry(provider))
     try:
         yield exporter
     finally:
-        spans.switch(None)
+        spans.install(None)
 
 
 @contextmanager

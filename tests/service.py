@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,12 +14,13 @@ from django.db import connection
 from common.shutdown import DEFAULT_DRAIN_SECONDS, GRACE_SECONDS
 from config.serve import APPLICATION
 from local.parts import web_command
-from local.paths import PYTHONPATH
+from local.paths import PYTHONPATH, ROOT
 from local.ports import LOOPBACK, answers, free_port
 from local.processes import Process
 from local.service import Service
 from simulator.identity import CLIENT_ID, ISSUER
 from simulator.process import RunningSimulator
+from tests.environment import inherited
 from tests.forked import ForkedProcess
 
 # A web app on an origin of its own, which may call /api.
@@ -86,6 +88,21 @@ def environment_of_a_process(simulator: RunningSimulator) -> dict[str, str]:
         "REDIS_URL": settings.REDIS_URL,
         "SIMULATOR_URL": simulator.url,
     }
+
+
+def run_to_its_end(
+    simulator: RunningSimulator, *command: str, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """A command in the environment of a process, which ends by itself within a minute."""
+    return subprocess.run(
+        command,
+        env={**inherited(), **environment_of_a_process(simulator), **environment},
+        cwd=ROOT,
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
 
 
 def database_url() -> str:

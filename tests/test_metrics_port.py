@@ -1,6 +1,5 @@
 """The port of the metrics: it is a process's own, and never the public one."""
 
-import subprocess
 import sys
 from pathlib import Path
 
@@ -11,12 +10,10 @@ from django.core.checks import run_checks
 from pytest_django import Settings
 
 from local.parts import web_command
-from local.paths import ROOT
 from local.ports import LOOPBACK, free_port
 from simulator.process import RunningSimulator
-from tests.environment import inherited
 from tests.scrape import scrape
-from tests.service import Web, environment_of_a_process, running_web
+from tests.service import Web, run_to_its_end, running_web
 
 WEB_PORT = free_port()
 CELERY = (sys.executable, "-m", "celery", "-A", "config")
@@ -42,7 +39,7 @@ def test_the_public_port_has_no_metrics_and_theirs_has_nothing_else(
         assert [answer.status_code for answer in answers] == [404] * len(paths)
         # Another process cannot be seen in its place.
         for command in (web_command(WEB_PORT), (*CELERY, "worker", "--pool=threads")):
-            done = run(simulator, *command, METRICS_PORT=str(port))
+            done = run_to_its_end(simulator, *command, METRICS_PORT=str(port))
             assert done.returncode != 0, command
             sentence = f"Metrics cannot be served on {LOOPBACK}, port {port} "
             assert sentence in done.stderr + done.stdout, command
@@ -92,7 +89,7 @@ def test_no_process_starts_with_a_wrong_port(
         "worker": (*CELERY, "worker", "--pool=threads"),
         "beat": (*CELERY, "beat", f"--schedule={tmp_path / 'schedule'}"),
     }
-    done = run(simulator, *commands[process], METRICS_PORT="many")
+    done = run_to_its_end(simulator, *commands[process], METRICS_PORT="many")
     assert done.returncode == 1
     assert done.stderr.strip().endswith("must be a number from 1 to 65535, not 'many'.")
 
@@ -100,20 +97,6 @@ def test_no_process_starts_with_a_wrong_port(
 @pytest.mark.usefixtures("committed")
 def test_the_web_process_refuses_its_own_port(simulator: RunningSimulator) -> None:
     """Whatever PUBLIC_BASE_URL says: it may be that of a proxy."""
-    done = run(simulator, *web_command(WEB_PORT), METRICS_PORT=str(WEB_PORT))
+    done = run_to_its_end(simulator, *web_command(WEB_PORT), METRICS_PORT=str(WEB_PORT))
     assert done.returncode == 1
     assert done.stderr.startswith("METRICS_PORT must not be the port of the server")
-
-
-def run(
-    simulator: RunningSimulator, *command: str, **environment: str
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command,
-        env={**inherited(), **environment_of_a_process(simulator), **environment},
-        cwd=ROOT,
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )

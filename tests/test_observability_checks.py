@@ -1,6 +1,5 @@
 """A process that could trace or report nothing does not start."""
 
-import subprocess
 import sys
 
 import pytest
@@ -10,11 +9,9 @@ from pytest_django import Settings
 
 from config.checks import refuse_unsafe_start
 from local.parts import web_command
-from local.paths import ROOT
 from local.ports import free_port
 from simulator.process import RunningSimulator
-from tests.environment import inherited
-from tests.service import environment_of_a_process
+from tests.service import run_to_its_end
 
 ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
 WITHOUT_THE_PACKAGES = """
@@ -94,7 +91,7 @@ def test_without_the_packages_a_process_refuses_to_start(
     simulator: RunningSimulator, name: str, value: str, package: str, sentence: str
 ) -> None:
     program = (sys.executable, "-c", WITHOUT_THE_PACKAGES, package)
-    done = run(simulator, *program, **{name: value})
+    done = run_to_its_end(simulator, *program, **{name: value})
     assert done.returncode == 1
     assert done.stderr.strip().endswith(
         f"Refusing to start. {name} needs {sentence}. Install requirements-observability.txt, or "
@@ -113,7 +110,9 @@ def test_a_process_ends_where_the_sdk_refuses_a_value(
 ) -> None:
     worker = (sys.executable, "-m", "celery", "-A", "config", "worker", "--pool=threads")
     values = {ENDPOINT: "http://collector:4318", name: value}
-    done = run(simulator, *(web_command(free_port()) if process == "web" else worker), **values)
+    done = run_to_its_end(
+        simulator, *(web_command(free_port()) if process == "web" else worker), **values
+    )
     assert done.returncode > 0
     sentence = "The SDK of OpenTelemetry does not start with these variables (OTEL_...): "
     assert sentence in done.stderr + done.stdout
@@ -124,7 +123,7 @@ def test_a_process_ends_where_the_sdk_refuses_a_value(
 def test_a_process_ends_where_its_start_fails_otherwise(
     simulator: RunningSimulator, process: str
 ) -> None:
-    done = run(simulator, sys.executable, "-c", BROKEN + process, str(free_port()))
+    done = run_to_its_end(simulator, sys.executable, "-c", BROKEN + process, str(free_port()))
     assert done.returncode > 0
     assert "RuntimeError: It does not start." in done.stderr
 
@@ -138,19 +137,5 @@ def test_without_the_settings_a_process_imports_neither_library(
         # The client of Redis imports the rest of OpenTelemetry where it is installed.
         "print(sorted({'opentelemetry.exporter', 'sentry_sdk', 'tracing.otel'} & set(sys.modules)))"
     )
-    done = run(simulator, sys.executable, "-c", program)
+    done = run_to_its_end(simulator, sys.executable, "-c", program)
     assert done.stdout.strip() == "[]"
-
-
-def run(
-    simulator: RunningSimulator, *command: str, **environment: str
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command,
-        env={**inherited(), **environment_of_a_process(simulator), **environment},
-        cwd=ROOT,
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )

@@ -50,7 +50,7 @@ class PageFilter(DropdownFilter):
         return queryset.filter(content_type__pk=wanted) if wanted.isdecimal() else queryset
 
 
-class DaysFilter(RangeDateFilter):
+class DateRangeFilter(RangeDateFilter):
     """Days in UTC, the first and the last included. The theme would compare a time with midnight,
     and leave out the last day."""
 
@@ -72,7 +72,7 @@ class AuditLogAdmin(ReadOnly):
     list_display_links = ("action_time",)
     list_select_related = ("user", "content_type")
     list_filter = (
-        ("action_time", DaysFilter),
+        ("action_time", DateRangeFilter),
         ("action_flag", ChoicesDropdownFilter),
         PageFilter,
         OperatorFilter,

@@ -229,7 +229,7 @@ def _bad_request(error: Exception | None) -> DomainError:
 
 
 def _domain_response(error: DomainError) -> Response:
-    spans.current().set(code=error.code)
+    spans.current_span().set(code=error.code)
     return Response(envelope.body(error), status=error.status, headers=envelope.headers(error))
 
 

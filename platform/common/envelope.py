@@ -33,5 +33,5 @@ def headers(error: DomainError) -> dict[str, str]:
 
 def answer(error: DomainError) -> JsonResponse:
     """The response, for code outside of REST framework's views."""
-    spans.current().set(code=error.code)
+    spans.current_span().set(code=error.code)
     return JsonResponse(body(error), status=error.status, headers=headers(error))

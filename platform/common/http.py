@@ -14,7 +14,7 @@ from typing import NamedTuple
 import aiohttp
 from yarl import URL
 
-from tracing.spans import outgoing
+from tracing.spans import with_traceparent
 
 _IDLE_CONNECTION = 60.0  # seconds that an unused connection is kept
 # A socket that the other side has closed fails at once; after a later failure the provider may have
@@ -178,7 +178,7 @@ class UpstreamClient:
         connect_timeout: float,
         over_new_connection: bool,
     ) -> UpstreamResponse:
-        headers = outgoing(headers)
+        headers = with_traceparent(headers)
 
         def send(session: aiohttp.ClientSession) -> Awaitable[aiohttp.ClientResponse]:
             timeout = aiohttp.ClientTimeout(connect=connect_timeout)

@@ -21,7 +21,7 @@ def request_id_middleware(get_response: Handler) -> Handler:
     def middleware(request: HttpRequest) -> HttpResponseBase:
         identity = request_id(request.headers.get("X-Request-ID"))
         request.request_id = identity  # type: ignore[attr-defined]
-        spans.current().set(request_id=identity)
+        spans.current_span().set(request_id=identity)
         with bound_contextvars(request_id=identity):
             response = get_response(request)
         response["x-request-id"] = identity

@@ -40,7 +40,7 @@ class TracedRequests:
 def name_request(method: str, route: str) -> None:
     """Name the request around the caller by the pattern of its route."""
     if spans.is_on():
-        span = spans.current()
+        span = spans.current_span()
         span.set(route=route)
         span.rename(f"{method if method in METHODS else '_OTHER'} {route}")
 

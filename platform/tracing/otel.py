@@ -104,7 +104,7 @@ class OpenTelemetry:
             contexts.detach(token)
             started.end()
 
-    def current(self) -> Span:
+    def current_span(self) -> Span:
         return _Span(trace.get_current_span())
 
     def traceparent(self) -> str:
@@ -142,11 +142,11 @@ def start(process: str) -> OpenTelemetry:
     provider = TracerProvider(resource=resource, shutdown_on_exit=False)
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
     tracing = OpenTelemetry(provider)
-    spans.switch(tracing)
+    spans.install(tracing)
     return tracing
 
 
 def stop(tracing: OpenTelemetry, *, seconds: float) -> None:
     """Trace this process no more, and export what waits."""
-    spans.switch(None)
+    spans.install(None)
     tracing.shut_down(seconds=seconds)

@@ -38,7 +38,7 @@ class Tracing(Protocol):
         self, name: str, kind: Kind, parent: str, attributes: Mapping[str, Value]
     ) -> AbstractContextManager[Span]: ...
 
-    def current(self) -> Span: ...
+    def current_span(self) -> Span: ...
 
     def traceparent(self) -> str: ...
 
@@ -72,7 +72,7 @@ NO_SPAN = _NoSpan()
 _tracing: Tracing | None = None
 
 
-def switch(tracing: Tracing | None) -> None:
+def install(tracing: Tracing | None) -> None:
     """Trace this process from now on, or not any more."""
     global _tracing  # noqa: PLW0603 - set when the process starts and ends
     _tracing = tracing
@@ -97,9 +97,9 @@ def span(
     return _tracing.span(name, span_kind, parent, attributes)
 
 
-def current() -> Span:
+def current_span() -> Span:
     """The span around the caller."""
-    return NO_SPAN if _tracing is None else _tracing.current()
+    return NO_SPAN if _tracing is None else _tracing.current_span()
 
 
 def traceparent() -> str:
@@ -125,7 +125,7 @@ def code_of(error: Exception) -> str:
     return code if isinstance(code, str) else type(error).__name__
 
 
-def outgoing(headers: Mapping[str, str]) -> Mapping[str, str]:
+def with_traceparent(headers: Mapping[str, str]) -> Mapping[str, str]:
     """The headers of a request to a provider, with `traceparent` while there is a trace."""
     if _tracing is None or not (own := _tracing.traceparent()):
         return headers

@@ -70,7 +70,7 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
     exchange = Exchange(scope, receive, send)
     route = _route(exchange.path)
     name_request(exchange.method, route)
-    spans.current().set(request_id=exchange.request_id)
+    spans.current_span().set(request_id=exchange.request_id)
     code = None
     try:
         _check_host(scope)
@@ -87,7 +87,7 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
     finally:
         count_request(exchange.method, route, exchange.status, exchange.began_at)
         if code is not None:
-            spans.current().set(code=code)
+            spans.current_span().set(code=code)
             refusals.labels(code).inc()
         if not exchange.is_called:
             _report(exchange, code)
