@@ -1,11 +1,16 @@
-"""Accounts for the load: each on plan Max, with an API key and a full balance."""
+"""A database for each part of the benchmark, and accounts for its load: each on plan Max, with an
+API key and a full balance."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 from uuid import UUID, uuid4
 
+import psycopg
 from django.core.management import call_command
-from django.db import transaction
+from django.db import connection, transaction
+from psycopg import sql
 
 from accounts import keys, tokens
 from accounts.models import ApiKey, User, UserSession
@@ -15,6 +20,7 @@ from catalog.services import seed_catalog
 from common.money import NUSD_PER_USD
 
 BALANCE = 1_000 * NUSD_PER_USD
+_TEMPLATE = "bench_template"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +31,28 @@ class Account:
 
 
 def prepare_database() -> None:
-    """Tables, money functions, catalog and plans."""
+    """Tables, money functions, catalog and plans, as each part finds them."""
     call_command("migrate", verbosity=0)
     seed_catalog(local=False)
     seed_plans()
+    _copy_database(connection.settings_dict["NAME"], to=_TEMPLATE)
+
+
+def begin_part() -> None:
+    """Forget what other parts have made up: they are fast because their rows are not all that a
+    past consists of, so that one part's invariants do not hold over the rows of another."""
+    _copy_database(_TEMPLATE, to=connection.settings_dict["NAME"])
+
+
+def _copy_database(name: str, *, to: str) -> None:
+    """Make the database `to` a copy; what was of that name is dropped."""
+    connection.close()
+    connection.close_pool()  # type: ignore[attr-defined]
+    server = urlsplit(os.environ["DATABASE_URL"])._replace(path="/postgres").geturl()
+    names = {"name": sql.Identifier(name), "to": sql.Identifier(to)}
+    with psycopg.connect(server, autocommit=True) as session:
+        session.execute(sql.SQL("DROP DATABASE IF EXISTS {to} WITH (FORCE)").format(**names))
+        session.execute(sql.SQL("CREATE DATABASE {to} TEMPLATE {name}").format(**names))
 
 
 @transaction.atomic

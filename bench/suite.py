@@ -58,7 +58,11 @@ def run(*, rounds: int, seconds: int, only: str | None = None) -> None:
         "operate": operate.run,
         "sizes": sizes.run,
     }
-    targets = [target for name, run in parts.items() if only in (None, name) for target in run()]
+    targets: list[Target] = []
+    for name, measure in parts.items():
+        if only in (None, name):
+            seed.begin_part()
+            targets += measure()
     print("\n" + report.verdicts(targets))
 
 
