@@ -16,7 +16,8 @@ from bench.campaign.acts import ACTS as CARRIED_OUT
 from bench.campaign.notes import Answer, Note
 from bench.campaign.oracle.money import Books
 from bench.campaign.oracle.sessions import wrong_of_a_reply
-from bench.campaign.schedule import ACTS, FAULTS, LEAVER, Act, schedule
+from bench.campaign.schedule import ACTS, FAULTS, LEAVER, PROVIDERS, Act, schedule
+from health.switches import NAMES
 from local.paths import PYTHONPATH, ROOT
 from tests.operations.blocks import run
 
@@ -56,6 +57,7 @@ def test_different_seeds_bring_every_act_and_every_fault() -> None:
     assert set(CARRIED_OUT) == {*ACTS, "departure"}
     assert {fault.kind for life in lives for fault in life.faults} == set(FAULTS)
     assert any(life.month_ends_at for life in lives)
+    assert set(PROVIDERS) <= set(NAMES)
 
 
 # --- What the oracle sees -------------------------------------------------------------------------
@@ -73,6 +75,7 @@ def call(**fields: Any) -> dict[str, Any]:
         "images": 0,
         "images_emitted": 0,
         "seconds": None,
+        "audio_seconds": None,
         **fields,
     }
 

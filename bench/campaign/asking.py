@@ -13,6 +13,7 @@ import httpx
 from bench.campaign.notes import Note
 from bench.campaign.people import Person
 from edge.tests.client import new_address
+from simulator.process import RunningSimulator
 from simulator.steering import SIGN
 
 # Answers that say: later. 409 only of a name whose request is still carried out.
@@ -20,6 +21,9 @@ LATER = (429, 502, 503, 504)
 SECONDS = 8.0
 _PAUSE = 0.3
 _MAX_BAD_GATEWAYS = 3
+
+# The name, the content and the type of a file in a form.
+File = tuple[str, bytes, str]
 
 
 class GaveUp(Exception):
@@ -42,15 +46,31 @@ class Clock:
         return time.monotonic() - self.began_at
 
 
+@dataclass(frozen=True)
+class Endpoints:
+    """The URLs of the web processes, the control of what stands for everybody else's servers, and
+    their address as the service reaches them, over what the nemesis cuts."""
+
+    webs: list[str]
+    simulator: RunningSimulator
+    providers_url: str
+
+
 class Asker:
     """Sends the requests of one act to the web processes in turn."""
 
     def __init__(
-        self, note: Note, person: Person, urls: list[str], clock: Clock, *, departs: bool
+        self,
+        note: Note,
+        person: Person,
+        endpoints: Endpoints,
+        clock: Clock,
+        *,
+        departs: bool,
     ) -> None:
         self.note = note
         self.person = person
-        self.urls = urls
+        self.endpoints = endpoints
         self.clock = clock
         self._departs = departs
         self._bad_gateways = 0
@@ -60,12 +80,11 @@ class Asker:
     def prompt(self, words: str, *lines: dict[str, Any]) -> str:
         """Words with the steering of the act, or with several lines."""
         marked = lines or (self.note.act.options.get("steering", {}),)
-        return "\n".join(
-            [
-                words,
-                *(f"{SIGN} {json.dumps({'marker': self.note.marker, **line})}" for line in marked),
-            ]
-        )
+        return "\n".join([words, *map(self.steering_line, marked)])
+
+    def steering_line(self, steering: dict[str, Any]) -> str:
+        """What tells the simulator how to answer, and whose call it is."""
+        return f"{SIGN} {json.dumps({'marker': self.note.marker, **steering})}"
 
     def ask(
         self,
@@ -73,11 +92,12 @@ class Asker:
         path: str,
         body: dict[str, Any] | None = None,
         *,
+        file: File | None = None,
         name: str | None = None,
         key: str | None = None,
     ) -> httpx.Response:
-        """The answer, after as many attempts as it takes. Something without a name that changes
-        anything may be carried out more than once.
+        """The answer, after as many attempts as it takes; `file` is sent as a form. Something
+        without a name that changes anything may be carried out more than once.
 
         Raises GaveUp, Departed.
         """
@@ -85,7 +105,11 @@ class Asker:
             try:
                 with self._client() as client:
                     answer = client.request(
-                        method, path, json=body, headers=self.headers(name, key)
+                        method,
+                        path,
+                        json=body,
+                        files=None if file is None else {"file": file},
+                        headers=self.headers(name, key),
                     )
             except httpx.TransportError:
                 self.pause()
@@ -134,7 +158,8 @@ class Asker:
         return answer.status_code in LATER and self._bad_gateways <= _MAX_BAD_GATEWAYS
 
     def next_url(self) -> str:
-        return self.urls[next(self._turns) % len(self.urls)]
+        urls = self.endpoints.webs
+        return urls[next(self._turns) % len(urls)]
 
     def headers(self, name: str | None, key: str | None) -> dict[str, str]:
         named = {"Idempotency-Key": name} if name else {}

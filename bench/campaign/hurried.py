@@ -33,6 +33,7 @@ class HurriedConfig(AppConfig):
         from jobs import lost
         from leases import keeper
         from operations import transitions
+        from projects.services import applies, apply_settlement
         from providers import runway
         from userdata.services import deletions
 
@@ -45,7 +46,13 @@ class HurriedConfig(AppConfig):
             },
             runtime: {"UNKNOWN_LOOK_SECONDS": 2.0},
             lost: {"PAUSE_SECONDS": 1.0},
-            transitions: {"RETRY_PAUSES": (0.3, 0.5, 1.0, 1.0, 1.0, 2.0)},
+            transitions: {
+                "RETRY_PAUSES": (0.3, 0.5, 1.0, 1.0, 1.0, 2.0),
+                "SHORTEST_PAUSE": 0.5,
+                "LONGEST_PAUSE": 1.0,
+            },
+            applies: {"CLAIM": timedelta(seconds=8), "_MARGIN": timedelta(seconds=3)},
+            apply_settlement: {"_ASKED_AGAIN": timedelta(seconds=1)},
             runway: {"_POLL_SECONDS": 1.0},
             deletions: {"DELETION_GRACE": timedelta(seconds=2)},
         }

@@ -15,15 +15,16 @@ from django.db import connection
 
 from bench.campaign.acts import ACTS
 from bench.campaign.acts.again import ask_again
-from bench.campaign.asking import Asker, Clock, Departed, GaveUp
+from bench.campaign.asking import Asker, Clock, Departed, Endpoints, GaveUp
 from bench.campaign.nemesis import LOSSY, Nemesis
 from bench.campaign.notes import Note
-from bench.campaign.oracle import files, money, quiet, sessions
+from bench.campaign.oracle import files, money, quiet, repositories, sessions
 from bench.campaign.parts import DRAIN_SECONDS, Parts
 from bench.campaign.paths import Path
 from bench.campaign.people import Person, new_people
 from bench.campaign.schedule import LEAVER, Act, Fault, Schedule
 from bench.campaign.stores import LIFE, Stores
+from local.configuration import simulated_connectors
 from local.paths import PYTHONPATH
 from simulator import process as simulator
 from simulator.process import RunningSimulator
@@ -58,10 +59,11 @@ class Life:
         self._schedule = schedule
         self._stores = stores
         self._outcome = Outcome(schedule, folder)
-        self._outputs = folder / "outputs"
+        self._outputs, self._uploads = folder / "outputs", folder / "uploads"
         self._notes = [_note(act, schedule.seed) for act in schedule.acts]
         self._clock: Clock
         self._parts: Parts
+        self._endpoints: Endpoints
         self._people: list[Person]
 
     def live(self) -> Outcome:
@@ -75,8 +77,9 @@ class Life:
                 stack.enter_context(Path(port))
                 for port in (self._stores.postgres_port, self._stores.redis_port, providers.port)
             )
-            environment = self._environment(database.port, broker.port, upstream.url)
+            environment = self._environment(database.port, broker.port, upstream.url, providers.url)
             self._parts = Parts(environment, self._outcome.folder, self._stores.redis_url())
+            self._endpoints = Endpoints(self._parts.urls, providers, upstream.url)
             try:
                 self._people = new_people()
                 # The next one may meet a server that was started again.
@@ -127,7 +130,7 @@ class Life:
         asker = Asker(
             note,
             self._people[note.act.person],
-            self._parts.urls,
+            self._endpoints,
             self._clock,
             departs=leaves and note.act.person == LEAVER,
         )
@@ -179,7 +182,7 @@ class Life:
         outcome.violations += money.costs()
         outcome.violations += money.topups(self._people, self._notes)
         outcome.violations += sessions.gaps()
-        outcome.violations += files.rows_and_files(self._outputs)
+        outcome.violations += files.rows_and_files(self._outputs, self._uploads)
         reader = sessions.Reader(self._parts.urls)
         for note in self._notes:
             outcome.acts[note.act.kind] += 1
@@ -196,19 +199,26 @@ class Life:
         person = self._people[note.act.person]
         for check in (sessions.followed, sessions.replies, files.jobs):
             self._outcome.violations += check(note, person, reader)
+        self._outcome.violations += files.uploads(note, self._uploads)
+        self._outcome.violations += repositories.written(note)
 
     # --- What it stands on ------------------------------------------------------------------------
 
-    def _environment(self, database: int, broker: int, upstream: str) -> Mapping[str, str]:
-        folder = self._outcome.folder
+    def _environment(
+        self, database: int, broker: int, upstream: str, pages: str
+    ) -> Mapping[str, str]:
+        """`upstream` leads to the providers over what the nemesis cuts, `pages` to those that
+        people open in their browsers."""
         return {
+            **simulated_connectors(upstream),
+            "GOOGLE_ACCOUNTS_URL": f"{pages}/google-accounts",
             "PYTHONPATH": PYTHONPATH,
             "DJANGO_SETTINGS_MODULE": "bench.campaign.settings",
             "DATABASE_URL": self._stores.database_url(LIFE, database),
             "REDIS_URL": self._stores.redis_url(broker),
             "SIMULATOR_URL": upstream,
             "OUTPUTS_DIR": str(self._outputs),
-            "UPLOADS_DIR": str(folder / "uploads"),
+            "UPLOADS_DIR": str(self._uploads),
             "DRAIN_SECONDS": str(DRAIN_SECONDS),
             "SELF_SERVICE_TOPUP": "1",
             "LOG_JSON": "1",

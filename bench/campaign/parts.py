@@ -74,7 +74,7 @@ class Parts:
         self.web_ports.append(free_port(but=self.web_ports))
         unpooled = {**environment, "DATABASE_POOL": "0"}
         self.webs = [
-            Part(_web(number, port, environment), logs)
+            Part(_web(number, port, {**environment, "PUBLIC_BASE_URL": self.urls[0]}), logs)
             for number, port in enumerate(self.web_ports)
         ]
         self.workers = [Part(_worker(number, unpooled, broker), logs) for number in range(2)]
@@ -139,7 +139,7 @@ def _web(number: int, port: int, environment: Mapping[str, str]) -> Service:
     return Service(
         name=f"web-{number}",
         command=web_command(port),
-        env={**environment, "PUBLIC_BASE_URL": f"http://127.0.0.1:{port}"},
+        env=environment,
         is_ready=lambda: answers(port, "/v1/models"),
         grace=DRAIN_SECONDS + GRACE_SECONDS,
     )

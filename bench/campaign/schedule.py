@@ -17,19 +17,28 @@ ACTS = {
     "chat": 10,
     "embeddings": 3,
     "picture_call": 3,
+    "transcript": 2,
     "reply": 6,
+    "upload": 2,
+    "drive": 1,
     "council": 4,
     "run": 2,
+    "repository": 1,
     "picture": 3,
     "film": 2,
+    "asset": 1,
     "topup": 3,
     "upgrade": 2,
     "refund": 2,
+    "switch": 1,
     "revocation": 1,
     "invitation": 1,
 }
 # The kinds of acts of people who are not asked for much.
 CHEAP = ("chat", "embeddings", "reply", "topup")
+
+# Providers that operators switch off: of the chat and picture models that are asked, and of films.
+PROVIDERS = ("openai", "moonshot", "runway")
 
 FAULTS = {
     "kill a web process": 3,
@@ -132,7 +141,7 @@ def _options(random: Random, kind: str, seconds: float) -> dict[str, Any]:
             stream = chance() < 0.6
             hangs_up = {"hangs_up": chance() < 0.15}
             return {"stream": stream, **named, **hangs_up, "steering": _text(random, seconds)}
-        case "reply":
+        case "reply" | "upload":
             return {
                 "named": True,
                 "steering": _text(random, seconds, retried=True),
@@ -144,8 +153,21 @@ def _options(random: Random, kind: str, seconds: float) -> dict[str, Any]:
         case "run":
             then = random.choice(["", "", "cancel", "pause"])
             return {"parts": random.randint(1, 3), "then": then, "steering": _short(random)}
-        case "picture" | "film" | "picture_call":
+        case "repository":
+            host, then = random.choice(["github", "gitlab"]), random.choice(["", "", "cancel"])
+            parts = random.randint(1, 2)
+            return {"host": host, "parts": parts, "then": then, "steering": _short(random)}
+        case "embeddings":
+            return named
+        case "picture" | "film" | "asset" | "picture_call":
             return {**named, "steering": _media(random)}
+        case "transcript":
+            return {"seconds": random.choice([1, 2.5, 4]), "steering": _speech(random)}
+    return _options_of_accounts(random, kind, seconds)
+
+
+def _options_of_accounts(random: Random, kind: str, seconds: float) -> dict[str, Any]:
+    match kind:
         case "topup":
             return {"cents": random.randint(100, 5000)}
         case "upgrade":
@@ -154,7 +176,10 @@ def _options(random: Random, kind: str, seconds: float) -> dict[str, Any]:
             return {"stream": False, "steering": {"tokens": 3}}
         case "refund":
             return {"share": random.choice([1, 2, 3])}
-    return named
+        case "switch":
+            off = round(min(random.uniform(0.3, 2), seconds / 4), 2)
+            return {"provider": random.choice(PROVIDERS), "seconds": off}
+    return {}
 
 
 def _text(random: Random, seconds: float, *, retried: bool = False) -> dict[str, Any]:
@@ -191,6 +216,12 @@ def _media(random: Random) -> dict[str, Any]:
     if random.random() < 0.2:
         steering |= random.choice([{"fail": "before"}, {"no_picture": True}])
     return steering
+
+
+def _speech(random: Random) -> dict[str, Any]:
+    """How a provider writes audio down."""
+    steering: dict[str, Any] = {"delay_ms": random.choice([0, 300, 1500])}
+    return steering | ({"fail": "before"} if random.random() < 0.2 else {})
 
 
 def _faults(random: Random, seconds: float) -> tuple[Fault, ...]:

@@ -3,7 +3,18 @@
 from collections.abc import Callable
 from types import MappingProxyType
 
-from bench.campaign.acts import accounts, calls, councils, departures, replies, runs, studios
+from bench.campaign.acts import (
+    accounts,
+    calls,
+    councils,
+    drives,
+    operators,
+    replies,
+    repositories,
+    runs,
+    studios,
+    uploads,
+)
 from bench.campaign.asking import Asker
 
 ACTS: MappingProxyType[str, Callable[[Asker], None]] = MappingProxyType(
@@ -11,16 +22,22 @@ ACTS: MappingProxyType[str, Callable[[Asker], None]] = MappingProxyType(
         "chat": calls.chat,
         "embeddings": calls.embeddings,
         "picture_call": calls.picture,
+        "transcript": uploads.transcript,
         "reply": replies.reply,
+        "upload": uploads.upload,
+        "drive": drives.drive,
         "council": councils.council,
         "run": runs.run,
+        "repository": repositories.repository,
         "picture": studios.order,
         "film": studios.order,
+        "asset": studios.order,
         "topup": accounts.topup,
         "upgrade": accounts.upgrade,
-        "refund": accounts.refund,
         "revocation": accounts.revocation,
         "invitation": accounts.invitation,
-        "departure": departures.departure,
+        "refund": operators.refund,
+        "switch": operators.switch,
+        "departure": operators.departure,
     }
 )

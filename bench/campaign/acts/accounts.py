@@ -1,19 +1,8 @@
-"""Money and rights: top-ups, changes of plan, refunds, keys and invitations."""
-
-import time
-from uuid import UUID
-
-from django.db import DatabaseError, connection
+"""Money and rights: top-ups, changes of plan, keys and invitations."""
 
 from bench.campaign.acts.calls import CHAT, chat_body
 from bench.campaign.asking import Asker
-from billing.errors import ChargeRunning, NothingToRefund, RefundTooLarge
-from billing.models import Charge
-from billing.services import balance
-from common.ids import uuid7
 from common.money import NUSD_PER_CENT
-
-_PAUSE = 0.3
 
 
 def topup(asker: Asker) -> None:
@@ -27,32 +16,6 @@ def upgrade(asker: Asker) -> None:
     body = {"plan": asker.note.act.options["plan"]}
     answer = asker.ask("POST", "/api/billing/upgrade", body, name=asker.note.name)
     assert answer.status_code in (200, 409), answer.text
-
-
-def refund(asker: Asker) -> None:
-    """An operator gives back a part of a charge, or all of it, in as many attempts as it takes. An
-    earlier refund may have left less."""
-    operation_id: UUID = uuid7()
-    while True:
-        try:
-            charge = Charge.objects.filter(
-                account=asker.person.user_id, status="settled", charge_balance__gt=0
-            ).first()
-            if charge is None:
-                return
-            amount = charge.charge_balance // asker.note.act.options["share"] or 1
-            refunded = balance.refund(
-                operation_id=operation_id, charge=charge, reason="campaign", amount=amount
-            )
-        except (NothingToRefund, RefundTooLarge, ChargeRunning):
-            return
-        except DatabaseError:
-            connection.close()
-            asker.pause()
-            time.sleep(_PAUSE)
-            continue
-        asker.note.seen["refunded"] = refunded.to_balance
-        return
 
 
 def revocation(asker: Asker) -> None:

@@ -3,16 +3,29 @@ is looked for."""
 
 from collections.abc import Callable
 
-from bench.campaign.acts import accounts, calls, councils, departures, replies, runs, studios
+from bench.campaign.acts import (
+    accounts,
+    calls,
+    councils,
+    operators,
+    replies,
+    repositories,
+    runs,
+    studios,
+    uploads,
+)
 from bench.campaign.acts.following import start
 from bench.campaign.asking import Asker
 
 _AGAIN: dict[str, Callable[[Asker], None]] = {
     **calls.AGAIN,
+    "transcript": uploads.transcript,
     "reply": replies.send_again,
+    "upload": replies.send_again,
+    "repository": repositories.send_again,
     "topup": accounts.topup,
     "invitation": accounts.look_for_invitation,
-    "departure": departures.look_for_account,
+    "departure": operators.look_for_account,
 }
 # Under what its id is noted, and how it was begun.
 _BEGUN = {
@@ -20,6 +33,7 @@ _BEGUN = {
     "run": ("run", runs.creation),
     "picture": ("job", studios.creation),
     "film": ("job", studios.creation),
+    "asset": ("job", studios.creation),
 }
 
 

@@ -41,7 +41,8 @@ def send_again(asker: Asker) -> None:
 
 def _message(asker: Asker) -> dict[str, Any]:
     lines = (asker.note.act.options["steering"], _TITLE)
-    return {"content": asker.prompt("How deep is the sea?", *lines)}
+    content = asker.prompt("How deep is the sea?", *lines)
+    return {"content": content, "upload_ids": [*asker.note.seen.get("uploads", ())]}
 
 
 def _send(asker: Asker, path: str, body: dict[str, Any], name: str, then: str) -> str | None:

@@ -29,6 +29,9 @@ def order(asker: Asker) -> None:
 def creation(asker: Asker) -> tuple[str, dict[str, Any]]:
     """How the job is ordered."""
     prompt = asker.prompt("A lighthouse at dusk.")
-    if asker.note.act.kind == "film":
-        return "/api/videos", {"prompt": prompt, "model": "gen4.5", "seconds": 2}
+    match asker.note.act.kind:
+        case "film":
+            return "/api/videos", {"prompt": prompt, "model": "gen4.5", "seconds": 2}
+        case "asset":
+            return "/api/assets-3d/generate", {"prompt": prompt, "model": "meshy-6"}
     return "/api/images", {"prompt": prompt, "model": "gpt-image-2.5-flare"}

@@ -1,5 +1,6 @@
 """The journal of the providers, the charges, and what clients were answered."""
 
+import math
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -23,6 +24,8 @@ from studios.models import Generation as Order
 Call = dict[str, Any]
 MARKER = re.compile(r'"marker": "(act-[0-9-]+)"')
 BILLED = ("settled", "expired")
+# Acts that are one call each.
+SINGLE = ("chat", "embeddings", "picture_call", "transcript")
 # A call is tried again, twice, before it has brought anything (platform/inference/retries.py); and
 # each time sent again where a kept connection fails at once (platform/common/http.py).
 ATTEMPTS = 2 * 3
@@ -129,7 +132,8 @@ def _of_calls(calls: list[Call], charges: list[Charge]) -> list[str]:
     sums = {
         "tokens_out": sum(map(_tokens, calls)),
         "images": sum(call["images"] for call in calls),
-        "seconds": sum(call["seconds"] or 0 for call in calls),
+        "seconds": sum(map(_seconds, calls)),
+        "assets": sum(call["outcome"] == "completed" for call in calls),
     }
     for unit, emitted in sums.items():
         paid = sum(charge.units.get(unit, 0) for charge in billed)
@@ -148,6 +152,11 @@ def _tokens(call: Call) -> int:
     return int(call["tokens_emitted"] + call["reasoning_emitted"])
 
 
+def _seconds(call: Call) -> int:
+    """Of a film, or of audio, which is billed by whole ones."""
+    return int(call["seconds"] or math.ceil(call["audio_seconds"] or 0))
+
+
 def _output(call: Call) -> int:
     return int(call["tokens_emitted"] + call["reasoning_emitted"] + call["images_emitted"])
 
@@ -161,7 +170,7 @@ def _of_answers(note: Note, charges: list[Charge]) -> tuple[list[str], list[str]
     paid = [answer for answer in note.answers if _is_of_any(answer, settled)]
     if note.name and len({(each.id, each.content) for each in paid}) > 1:
         wrong.append(f"one name has different answers: {paid}")
-    if note.name and note.act.kind in ("chat", "embeddings", "picture_call") and len(billed) > 1:
+    if note.name and note.act.kind in SINGLE and len(billed) > 1:
         wrong.append(f"one name is billed {len(billed)} times")
     if paid and (tokens := paid[-1].usage.get("completion_tokens")):
         found = [charge.tokens_out for charge in settled]

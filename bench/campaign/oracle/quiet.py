@@ -12,10 +12,14 @@ OPEN = {
     "councils run": "SELECT id FROM council_session WHERE status = 'running'",
     "runs go on": "SELECT id FROM projects_run WHERE status IN ('queued', 'running')",
     "steps have not ended": "SELECT id FROM projects_step WHERE ended_at IS NULL",
+    "applies have not ended": "SELECT id FROM projects_apply WHERE ended_at IS NULL",
     "orders have not ended": "SELECT id FROM studios_generation WHERE ended_at IS NULL",
     "deletions have not ended": "SELECT account_id FROM userdata_deletion WHERE ended_at IS NULL",
     "files have expired and are there": (
         "SELECT id FROM files_storedfile WHERE expires_at < now() - interval '5 seconds'"
+    ),
+    "uploads have expired and are there": (
+        "SELECT id FROM files_upload WHERE expires_at < now() - interval '5 seconds'"
     ),
 }
 

@@ -1,0 +1,73 @@
+"""Operators: refunds, switches of providers, and the deletion of an account's data. What fails with
+the database is done again."""
+
+import time
+from collections.abc import Callable
+from uuid import UUID
+
+from django.db import DatabaseError, connection
+
+from accounts.models import User
+from bench.campaign.asking import Asker
+from billing.errors import ChargeRunning, NothingToRefund, RefundTooLarge
+from billing.models import Charge
+from billing.services import balance
+from common.ids import uuid7
+from health.switches import switch_provider
+from userdata.services import deletions
+
+
+def refund(asker: Asker) -> None:
+    """Give back a part of a charge, or all of it. An earlier refund may have left less."""
+    operation_id = uuid7()
+    _insist(asker, lambda: _refund(asker, operation_id))
+
+
+def _refund(asker: Asker, operation_id: UUID) -> None:
+    charge = Charge.objects.filter(
+        account=asker.person.user_id, status="settled", charge_balance__gt=0
+    ).first()
+    if charge is None:
+        return
+    amount = charge.charge_balance // asker.note.act.options["share"] or 1
+    try:
+        refunded = balance.refund(
+            operation_id=operation_id, charge=charge, reason="campaign", amount=amount
+        )
+    except (NothingToRefund, RefundTooLarge, ChargeRunning):
+        return
+    asker.note.seen["refunded"] = refunded.to_balance
+
+
+def switch(asker: Asker) -> None:
+    """A provider is switched off for a while."""
+    options = asker.note.act.options
+    _insist(asker, lambda: switch_provider(name=options["provider"], is_off=True))
+    time.sleep(options["seconds"])
+    _insist(asker, lambda: switch_provider(name=options["provider"], is_off=False))
+
+
+def departure(asker: Asker) -> None:
+    def request() -> None:
+        deletions.request(user=User.objects.get(pk=asker.person.user_id))
+
+    _insist(asker, request)
+    asker.note.seen["departed"] = True
+
+
+def look_for_account(asker: Asker) -> None:
+    """The account answers nobody. Raises Departed."""
+    answer = asker.ask("GET", "/api/users/me")
+    asker.note.wrong.append(f"a closed account is answered {answer.status_code}")
+
+
+def _insist(asker: Asker, what: Callable[[], object]) -> None:
+    """Do it, in as many attempts as it takes. Raises GaveUp."""
+    while True:
+        try:
+            what()
+        except DatabaseError:
+            connection.close()
+            asker.pause()
+        else:
+            return
