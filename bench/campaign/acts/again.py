@@ -28,7 +28,7 @@ _AGAIN: dict[str, Callable[[Asker], None]] = {
     "departure": operators.look_for_account,
 }
 # Under what its id is noted, and how it was begun.
-_BEGUN = {
+_BEGUN: dict[str, tuple[str, Callable[[Asker], runs.Creation]]] = {
     "council": ("session", councils.creation),
     "run": ("run", runs.creation),
     "picture": ("job", studios.creation),
