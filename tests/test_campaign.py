@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from collections import defaultdict
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from uuid import uuid4
@@ -13,10 +14,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.campaign.acts import ACTS as CARRIED_OUT
+from bench.campaign.acts.repositories import BRANCH
 from bench.campaign.notes import Answer, Note
+from bench.campaign.oracle.files import uploads
 from bench.campaign.oracle.money import Books
+from bench.campaign.oracle.repositories import written
 from bench.campaign.oracle.sessions import wrong_of_a_reply
 from bench.campaign.schedule import ACTS, FAULTS, LEAVER, PROVIDERS, Act, schedule
+from files.types import storage_path
+from githosts.tests.hosted import git
 from health.switches import NAMES
 from local.paths import PYTHONPATH, ROOT
 from tests.operations.blocks import run
@@ -177,6 +183,51 @@ def test_the_calls_of_who_has_departed_are_compared_with_all_charges_of_nobody_e
         "who has departed: 1 calls and 0 charges",
         "who has departed: 1 calls with output and 0 charges",
     ]
+
+
+def test_audio_is_billed_by_its_whole_seconds() -> None:
+    heard = call(completion_tokens=0, tokens_emitted=0, audio_seconds=2.5)
+
+    def found(seconds: int) -> list[str]:
+        paid = charge()
+        paid.units = {"seconds": seconds}
+        return judged([heard], [paid])
+
+    assert found(3) == []
+    assert found(4) == ["4 seconds are billed, 3 were put out"]
+
+
+def test_an_upload_that_has_changed_is_seen(tmp_path: Path) -> None:
+    upload_id = str(uuid4())
+    sent = Note(Act(1, 0.0, "upload", 0, {}), "marker", seen={"uploads": {upload_id: "The sea.\n"}})
+    path = tmp_path / storage_path(upload_id)
+    path.parent.mkdir(parents=True)
+
+    assert len(uploads(sent, tmp_path)) == 1
+    path.write_text("The lake.\n")
+    assert len(uploads(sent, tmp_path)) == 1
+    path.write_text("The sea.\n")
+    assert uploads(sent, tmp_path) == []
+
+
+def test_files_that_are_written_to_a_repository_twice_are_seen(tmp_path: Path) -> None:
+    def commit(branch: str) -> str:
+        who = ("-c", "user.name=A", "-c", "user.email=a@example.com")
+        git(tmp_path, "checkout", "-q", "-B", branch)
+        git(tmp_path, *who, "commit", "-q", "--allow-empty", "-m", "Change")
+        return git(tmp_path, "rev-parse", "HEAD").strip()
+
+    git(tmp_path, "init", "-q")
+    commit("main")
+    note = Note(Act(1, 0.0, "repository", 0, {}), "marker", seen={"folder": str(tmp_path)})
+
+    assert written(note) == []
+    note.seen["applied"] = {"commit_sha": commit(BRANCH)}
+    assert written(note) == []
+    note.seen["applied"] = {"commit_sha": commit(BRANCH)}
+    assert written(note) == [f"{note}: its branch has 3 commits"]
+    note.seen["applied"] = {"commit_sha": "0" * 40}
+    assert "was answered, the branch has" in written(note)[0]
 
 
 @pytest.mark.parametrize(
