@@ -37,6 +37,7 @@ def test_a_seed_has_one_schedule(seed: int, seconds: float) -> None:
     assert [act.options for act in schedule(seed, seconds).acts] == [
         act.options for act in schedule(seed, seconds).acts
     ]
+    assert schedule(seed, 12) == schedule(seed, 12.0)
 
 
 @given(SEEDS, LENGTHS)

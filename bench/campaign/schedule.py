@@ -104,7 +104,7 @@ class Schedule:
 
 def schedule(seed: int, seconds: float) -> Schedule:
     """The life of this seed, with so many seconds of traffic."""
-    random = Random(f"{seed}/{seconds}")  # noqa: S311 - no secret
+    random = Random(f"{seed}/{float(seconds)}")  # noqa: S311 - no secret
     month_ends_at = round(random.uniform(1, seconds), 2) if random.random() < 0.25 else None
     acts = _acts(random, seconds)
     return Schedule(seed, seconds, month_ends_at, acts, _faults(random, seconds))
