@@ -131,7 +131,8 @@ class Database:
                     kwargs=connection_parameters(),
                     min_size=1,
                     max_size=settings.HOT_POOL_SIZE + MAX_LANES,
-                    max_waiting=settings.MAX_OPEN_CALLS,
+                    # Lanes wait beside the calls.
+                    max_waiting=settings.MAX_OPEN_CALLS + MAX_LANES,
                     max_lifetime=600,
                     # The pool's own attempts come further and further apart; a caller that finds
                     # them given up starts new ones.
