@@ -18,7 +18,7 @@ from bench.campaign.acts.repositories import BRANCH
 from bench.campaign.notes import Answer, Note
 from bench.campaign.oracle.files import uploads
 from bench.campaign.oracle.money import Books
-from bench.campaign.oracle.repositories import written
+from bench.campaign.oracle.repositories import commits
 from bench.campaign.oracle.sessions import wrong_of_a_reply
 from bench.campaign.schedule import ACTS, FAULTS, LEAVER, PROVIDERS, Act, schedule
 from files.types import storage_path
@@ -222,13 +222,13 @@ def test_files_that_are_written_to_a_repository_twice_are_seen(tmp_path: Path) -
     commit("main")
     note = Note(Act(1, 0.0, "repository", 0, {}), "marker", seen={"folder": str(tmp_path)})
 
-    assert written(note) == []
+    assert commits(note) == []
     note.seen["applied"] = {"commit_sha": commit(BRANCH)}
-    assert written(note) == []
+    assert commits(note) == []
     note.seen["applied"] = {"commit_sha": commit(BRANCH)}
-    assert written(note) == [f"{note}: its branch has 3 commits"]
+    assert commits(note) == [f"{note}: its branch has 3 commits"]
     note.seen["applied"] = {"commit_sha": "0" * 40}
-    assert "was answered, the branch has" in written(note)[0]
+    assert "was answered, the branch has" in commits(note)[0]
 
 
 @pytest.mark.parametrize(

@@ -12,13 +12,11 @@ import httpx
 import psycopg
 import pytest
 
-from local.paths import ROOT
 from simulator.process import RunningSimulator
 from studios.tests.artist import Artist, new_artist
 from tests.collector import Sentry, new_trace, running_collector, running_sentry, silent_server
-from tests.environment import inherited
 from tests.personas import access_token_of
-from tests.service import database_url, environment_of_a_process, running_web
+from tests.service import database_url, run_to_its_end, running_web
 from tests.worker import running_worker
 
 PICTURES = "gpt-image-2.5-flare"
@@ -78,15 +76,8 @@ def run(
     simulator: RunningSimulator, ending: str, **environment: str
 ) -> subprocess.CompletedProcess[str]:
     """A process that fails by `ending`."""
-    return subprocess.run(
-        [sys.executable, "-c", f"{BROKEN}\n{ending}"],
-        env={**inherited(), **environment_of_a_process(simulator), **environment},
-        cwd=ROOT,
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    command = (sys.executable, "-c", f"{BROKEN}\n{ending}")
+    return run_to_its_end(simulator, *command, **environment)
 
 
 def frames_of(event: dict[str, Any]) -> list[dict[str, Any]]:

@@ -200,7 +200,7 @@ class Life:
         for check in (sessions.followed, sessions.replies, files.jobs):
             self._outcome.violations += check(note, person, reader)
         self._outcome.violations += files.uploads(note, self._uploads)
-        self._outcome.violations += repositories.written(note)
+        self._outcome.violations += repositories.commits(note)
 
     # --- What it stands on ------------------------------------------------------------------------
 

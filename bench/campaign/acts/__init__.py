@@ -25,10 +25,10 @@ ACTS: MappingProxyType[str, Callable[[Asker], None]] = MappingProxyType(
         "transcript": uploads.transcript,
         "reply": replies.reply,
         "upload": uploads.upload,
-        "drive": drives.drive,
+        "drive": drives.import_from_drive,
         "council": councils.council,
         "run": runs.run,
-        "repository": repositories.repository,
+        "repository": repositories.run_on_repository,
         "picture": studios.order,
         "film": studios.order,
         "asset": studios.order,
@@ -37,7 +37,7 @@ ACTS: MappingProxyType[str, Callable[[Asker], None]] = MappingProxyType(
         "revocation": accounts.revocation,
         "invitation": accounts.invitation,
         "refund": operators.refund,
-        "switch": operators.switch,
-        "departure": operators.departure,
+        "switch": operators.switch_off_for_a_while,
+        "departure": operators.delete_account,
     }
 )

@@ -9,7 +9,7 @@ CONNECTORS = "/api/connectors"
 _DRIVE = "google_drive"
 
 
-def drive(asker: Asker) -> None:
+def import_from_drive(asker: Asker) -> None:
     """Both are begun anew where they were not answered: a consent is finished once, and an import
     may leave an upload that expires."""
     note = asker.note

@@ -20,7 +20,7 @@ from userdata.services import deletions
 def refund(asker: Asker) -> None:
     """Give back a part of a charge, or all of it. An earlier refund may have left less."""
     operation_id = uuid7()
-    _insist(asker, lambda: _refund(asker, operation_id))
+    _retry(asker, lambda: _refund(asker, operation_id))
 
 
 def _refund(asker: Asker, operation_id: UUID) -> None:
@@ -39,19 +39,21 @@ def _refund(asker: Asker, operation_id: UUID) -> None:
     asker.note.seen["refunded"] = refunded.to_balance
 
 
-def switch(asker: Asker) -> None:
-    """A provider is switched off for a while."""
+def switch_off_for_a_while(asker: Asker) -> None:
+    """Switch a provider off, and on again some seconds later."""
     options = asker.note.act.options
-    _insist(asker, lambda: switch_provider(name=options["provider"], is_off=True))
+    _retry(asker, lambda: switch_provider(name=options["provider"], is_off=True))
     time.sleep(options["seconds"])
-    _insist(asker, lambda: switch_provider(name=options["provider"], is_off=False))
+    _retry(asker, lambda: switch_provider(name=options["provider"], is_off=False))
 
 
-def departure(asker: Asker) -> None:
+def delete_account(asker: Asker) -> None:
+    """Ask for the deletion of the data of the account."""
+
     def request() -> None:
         deletions.request(user=User.objects.get(pk=asker.person.user_id))
 
-    _insist(asker, request)
+    _retry(asker, request)
     asker.note.seen["departed"] = True
 
 
@@ -61,8 +63,8 @@ def look_for_account(asker: Asker) -> None:
     asker.note.wrong.append(f"a closed account is answered {answer.status_code}")
 
 
-def _insist(asker: Asker, what: Callable[[], object]) -> None:
-    """Do it, in as many attempts as it takes. Raises GaveUp."""
+def _retry(asker: Asker, what: Callable[[], object]) -> None:
+    """Repeat what fails with the database until it is done. Raises GaveUp."""
     while True:
         try:
             what()

@@ -9,7 +9,8 @@ _FILES = {"README.md": "# Sea\n", "src/tide.py": "TIDE = 1\n"}
 BRANCH = "ai/sea"
 
 
-def repository(asker: Asker) -> None:
+def run_on_repository(asker: Asker) -> None:
+    """Connect an account at a Git host, run on its repository, and have the files written."""
     note, kind = asker.note, asker.note.act.options["host"]
     hosts, path = asker.endpoints.simulator.githost, f"{note.marker}/site"
     note.seen["folder"] = hosts.create_repository(kind, path, files=_FILES)["folder"]

@@ -9,20 +9,20 @@ from bench.campaign.notes import Note
 _COMMITS = 2
 
 
-def written(note: Note) -> list[str]:
+def commits(note: Note) -> list[str]:
     """The branch has the commit that was answered, and no other of ours."""
     if "folder" not in note.seen:
         return []
-    commits = _commits(note.seen["folder"])
+    found = _ids_of_commits(note.seen["folder"])
     applied = note.seen.get("applied")
-    if applied and commits[:1] != [applied["commit_sha"]]:
-        return [f"{note}: {applied['commit_sha']} was answered, the branch has {commits}"]
-    if commits and len(commits) != _COMMITS:
-        return [f"{note}: its branch has {len(commits)} commits"]
+    if applied and found[:1] != [applied["commit_sha"]]:
+        return [f"{note}: {applied['commit_sha']} was answered, the branch has {found}"]
+    if found and len(found) != _COMMITS:
+        return [f"{note}: its branch has {len(found)} commits"]
     return []
 
 
-def _commits(folder: str) -> list[str]:
+def _ids_of_commits(folder: str) -> list[str]:
     """The ids of the branch's commits, the newest first; none where there is no such branch."""
     done = subprocess.run(
         ["git", "-C", folder, "rev-list", BRANCH, "--"],
