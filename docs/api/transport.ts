@@ -192,7 +192,9 @@ export class ConversationTransport implements ChatTransport<Message> {
       if (!reply?.reader) return;
       while (replyId === undefined && !(await next(reply.reader)).done);
       const path = `/api/conversations/${reply.conversation}/messages/${replyId}/stop`;
-      if (replyId !== undefined) await this.#ask(path, { method: "POST" });
+      // Kept alive: who stops a reply may leave the page at once.
+      const request = { method: "POST", keepalive: true };
+      if (replyId !== undefined) await this.#ask(path, request);
       while (!(await next(reply.reader)).done); // its end comes in a moment
     });
     const { reader } = await opened;

@@ -47,8 +47,13 @@ async function ended(): Promise<string[]> {
   return shown();
 }
 
-async function beforeReload(): Promise<void> {
-  const seen: Record<string, unknown> = {};
+/** What is done on the page, as far as it has not been `seen` before the page was loaded again. */
+function used(seen: Record<string, unknown>): Promise<void> {
+  if ("stoppedAgain" in seen) return afterStop(seen);
+  return "left" in seen ? afterReload(seen) : beforeReload(seen);
+}
+
+async function beforeReload(seen: Record<string, unknown>): Promise<void> {
   await send(task.first, new File(["The sea is green."], "sea.txt", { type: "text/plain" }));
   seen.sent = await ended();
   seen.title = one("h1").textContent;
@@ -73,8 +78,7 @@ async function beforeReload(): Promise<void> {
   await send(task.long);
   await until(() => shown().length === 8 && shown()[7]);
   seen.left = shown();
-  store.setItem("seen", JSON.stringify(seen));
-  location.reload();
+  reload(seen);
 }
 
 async function afterReload(seen: Record<string, unknown>): Promise<void> {
@@ -82,7 +86,18 @@ async function afterReload(seen: Record<string, unknown>): Promise<void> {
   seen.resumed = shown();
   click("Stop");
   seen.stoppedAgain = await ended();
-  await report({ ...seen, conversation: store.getItem("conversation") });
+  reload(seen);
+}
+
+/** The stop may not have arrived when the page was left. */
+async function afterStop(seen: Record<string, unknown>): Promise<void> {
+  while ((await transport.load(id)).length < 8) await new Promise((go) => setTimeout(go, 200));
+  await report({ ...seen, conversation: id });
+}
+
+function reload(seen: Record<string, unknown>): void {
+  store.setItem("seen", JSON.stringify(seen));
+  location.reload();
 }
 
 async function report(seen: object): Promise<void> {
@@ -98,5 +113,5 @@ createRoot(one("#chat")).render(
   </StrictMode>,
 );
 await until(() => one("form"));
-const using = told === null ? beforeReload() : afterReload(JSON.parse(told));
+const using = used(told === null ? {} : JSON.parse(told));
 await using.catch((error) => report({ problem: `${error}`, shown: shown() }));
