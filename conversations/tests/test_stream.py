@@ -90,7 +90,7 @@ def test_many_follow_at_once(speaker: NewSpeaker) -> None:
 
 def test_the_title_comes_here_too(speaker: NewSpeaker) -> None:
     alice = speaker()
-    with running(alice) as (conversation, stream):
+    with running(alice, delay_ms=50) as (conversation, stream):
         stream.until("data-title")
         with alice.stream("GET", f"/{conversation}/stream") as resumed:
             again = resumed.to_the_end()
