@@ -43,7 +43,7 @@ _context.set_forkserver_preload(
         "structlog",
         "uvicorn.main",
         "uvicorn.protocols.http.httptools_impl",
-        "uvicorn.protocols.websockets.websockets_impl",
+        "uvicorn.protocols.websockets.websockets_sansio_impl",
         "uvloop",
         "yaml",
     ]
