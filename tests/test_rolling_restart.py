@@ -75,7 +75,7 @@ class Visitor(threading.Thread):
                 self.answers[act.__name__] += 1
 
     def read(self) -> None:
-        answer = self._http.get("/api/auth/me", headers=self._token)
+        answer = self._http.get("/api/billing/wallet", headers=self._token)
         assert answer.status_code == 200, answer.text
 
     def create(self) -> None:
