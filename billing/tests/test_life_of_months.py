@@ -207,7 +207,6 @@ class Life(RuleBasedStateMachine):
         self.account.charge_groups.get(pk=self.group, billed=billed)
 
 
-@pytest.mark.timeout(300)  # each step commits, and everything is checked after it
 def test_the_books_say_what_was_paid_whatever_months_are_closed_and_dropped() -> None:
     run_state_machine_as_test(
         Life,

@@ -167,7 +167,6 @@ def write_books(database: psycopg.Connection[Any]) -> UUID:
     return account
 
 
-@pytest.mark.timeout(300)  # three migrations
 @pytest.mark.usefixtures("django_db_setup")
 def test_charges_from_before_are_brought_along_and_back(elsewhere: str) -> None:
     manage(elsewhere, BEFORE)

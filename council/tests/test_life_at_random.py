@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Any
 
 import httpx
-import pytest
 
 from council.tests.conftest import NewOwner
 from council.tests.owner import MODELS, Owner, Shape
@@ -106,7 +105,6 @@ class Walk:
         return self._owner.text(**options)
 
 
-@pytest.mark.timeout(240)
 def test_a_council_lives_through_thirty_acts(owner: NewOwner) -> None:
     walk = Walk(owner(), random.Random(SEED))  # noqa: S311 - a walk that can be repeated
 

@@ -84,7 +84,6 @@ class Life(RolledBackLife):
 
 @pytest.mark.django_db
 @pytest.mark.usefixtures("simulated_providers")
-@pytest.mark.timeout(300)  # on a busy machine
 @pytest.mark.parametrize("part", range(4))
 def test_a_run_goes_on_or_stands_with_a_reason(part: int) -> None:
     """In parts, none of which takes as long as a test may."""

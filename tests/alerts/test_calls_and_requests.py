@@ -29,7 +29,6 @@ from tests.service import database_url
 pytestmark = [
     needs_prometheus,
     pytest.mark.usefixtures("committed", "quiet"),
-    pytest.mark.timeout(300),
 ]
 
 

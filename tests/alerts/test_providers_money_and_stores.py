@@ -48,7 +48,6 @@ from tests.service import database_url, running_web
 pytestmark = [
     needs_prometheus,
     pytest.mark.usefixtures("committed", "quiet"),
-    pytest.mark.timeout(300),
 ]
 
 # Long ago: no charge of it has a partition.

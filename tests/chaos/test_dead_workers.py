@@ -33,7 +33,6 @@ ENDLESS = {"tokens": 4000, "delay_ms": 30}
 FAILED = ("failed", "interrupted")
 
 
-@pytest.mark.timeout(180)
 def test_their_calls_fail_within_a_minute_wherever_they_were(
     simulator: RunningSimulator, tmp_path: Path
 ) -> None:

@@ -31,7 +31,6 @@ TOKENS, DELAY_MS = 120, 500
 DATABASE = "away"
 
 
-@pytest.mark.timeout(200)
 @pytest.mark.usefixtures("django_db_setup")
 def test_running_calls_survive_it_and_are_settled_in_full(
     simulator: RunningSimulator, tmp_path_factory: pytest.TempPathFactory

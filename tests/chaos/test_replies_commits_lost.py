@@ -38,7 +38,6 @@ def web(simulator: RunningSimulator, proxy: LossyProxy) -> Iterator[Web]:
         yield web
 
 
-@pytest.mark.timeout(120)
 def test_a_reply_that_was_begun_and_is_not_known_fails_unbilled(
     web: Web, proxy: LossyProxy, simulator: RunningSimulator
 ) -> None:

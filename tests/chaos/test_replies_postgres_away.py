@@ -28,7 +28,6 @@ P = TypeVar("P", DoorProxy, LossyProxy)
 LONG = {"tokens": 60, "reasoning_tokens": 5, "delay_ms": 250}
 
 
-@pytest.mark.timeout(120)
 def test_a_database_that_is_gone(simulator: RunningSimulator) -> None:
     with _behind(DoorProxy(_port()), simulator) as (proxy, web), _readers() as threads:
         long, short, resumed = (Talk(customer(name)) for name in ("alice", "bob", "charlie"))
@@ -55,7 +54,6 @@ def test_a_database_that_is_gone(simulator: RunningSimulator) -> None:
     assert refused.json()["detail"]
 
 
-@pytest.mark.timeout(120)
 def test_a_database_that_stands_still(simulator: RunningSimulator) -> None:
     with _behind(LossyProxy(_port()), simulator) as (proxy, web), _readers() as threads:
         long, short = Talk(customer("alice")), Talk(customer("bob"))

@@ -30,7 +30,6 @@ def own_redis(tmp_path: Path) -> Iterator[OwnRedis]:
     own.stop()
 
 
-@pytest.mark.timeout(120)
 def test_replies_go_on_and_are_resumed_at_another_process(
     own_redis: OwnRedis, simulator: RunningSimulator
 ) -> None:

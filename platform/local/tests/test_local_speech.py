@@ -20,8 +20,6 @@ from local.service import Service
 from local.speech import MAX_SECONDS, NAME
 from tests.audio import encoded, speech, tone
 
-pytestmark = pytest.mark.timeout(120)
-
 
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
