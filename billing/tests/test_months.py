@@ -85,6 +85,21 @@ def test_a_call_without_output_gives_back_to_the_month_of_its_admission(
     assert (allowance.month, allowance.used, allowance.held) == (last_month(), 0, 0)
 
 
+def test_the_call_that_follows_begins_the_new_month() -> None:
+    alice = new_account()
+    key, _ = new_key(alice)
+    settle(hold_last_month(alice, 100, key=key, model=IN_PLAN), 60)
+
+    verdict, following = hold(alice, 1, owner=live_owner(), key=key, model=IN_PLAN)
+    assert verdict == "held"
+    release(following)
+
+    assert Allowance.objects.get(account=alice, month=last_month()).used == 60
+    assert KeyMonth.objects.get(api_key=key, month=last_month()).billed == 60
+    assert Allowance.objects.filter(account=alice).count() == 2
+    assert KeyMonth.objects.filter(api_key=key).count() == 2
+
+
 def test_a_cap_that_was_reached_last_month_is_whole_again() -> None:
     alice = new_account()
     key, _ = new_key(alice, cap=100)

@@ -1,13 +1,13 @@
 """Processes die: what they held comes free, what they streamed is billed, once."""
 
-from datetime import UTC, datetime, time, timedelta
+from datetime import timedelta
 
 import pytest
 from django.db import connection
 from django.utils import timezone
 
 from accounts.models import User
-from billing.models import Allowance, Charge, KeyMonth
+from billing.models import Allowance
 from billing.services import sweeps
 from billing.services.endings import RESOLVE
 from billing.tests import money_functions
@@ -272,37 +272,6 @@ def test_an_owner_is_told_the_holds_whose_reply_was_lost() -> None:
         assert [row[0] for row in cursor.fetchall()] == [unknown]
     for charge in (known, unknown, fresh):
         expire(charge)
-
-
-def test_the_month_of_a_charge_is_that_of_its_admission() -> None:
-    alice = new_account(balance=1000)
-    key, _ = new_key(alice)
-    _, charge = hold(alice, 100, owner=live_owner(), key=key, model=IN_PLAN)
-    last_day = timezone.now().date().replace(day=1) - timedelta(days=1)
-    last_month = last_day.replace(day=1)
-    run(
-        "UPDATE billing_allowance SET month = %s WHERE account_id = %s RETURNING 1",
-        last_month,
-        alice.pk,
-    )
-    run(
-        "UPDATE billing_keymonth SET month = %s WHERE api_key_id = %s RETURNING 1",
-        last_month,
-        key.pk,
-    )
-    Charge.objects.filter(pk=charge).update(
-        month=last_month, admitted_at=datetime.combine(last_day, time(), UTC)
-    )
-
-    settle(charge, 60)
-
-    assert Allowance.objects.get(account=alice, month=last_month).used == 60
-    assert KeyMonth.objects.get(api_key=key, month=last_month).billed == 60
-    verdict, next_charge = hold(alice, 1, owner=live_owner(), key=key, model=IN_PLAN)
-    assert verdict == "held"
-    assert Allowance.objects.filter(account=alice).count() == 2
-    release(next_charge)
-    assert KeyMonth.objects.filter(api_key=key).count() == 2
 
 
 def _allowance(account: User) -> int:
