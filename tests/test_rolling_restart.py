@@ -1,6 +1,7 @@
 """A rolling restart behind the shipped proxy: each process ends at SIGTERM and is started again,
 and no request fails."""
 
+import asyncio
 import json
 import threading
 import time
@@ -15,8 +16,8 @@ from uuid import UUID
 import httpx
 import pytest
 from django.db import connection
+from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, WebSocketException
-from websockets.sync.client import connect
 
 from common.ids import uuid7
 from events.errors import SERVICE_RESTART
@@ -109,7 +110,12 @@ class Visitor(threading.Thread):
 
 
 class Watcher(threading.Thread):
-    """Follows a stream by socket, and connects again where it was with `after_seq`."""
+    """Follows a stream by socket, and connects again where it was with `after_seq`.
+
+    websockets' client of threads reads and writes one TLS connection from two threads, by which
+    Python 3.11 loses a handshake in two hundred: nginx never gets it. Its client of asyncio does
+    not.
+    """
 
     def __init__(self, proxy: Proxy, token: str, stream_id: UUID, stop: threading.Event) -> None:
         super().__init__(daemon=True)
@@ -121,22 +127,26 @@ class Watcher(threading.Thread):
         self._path = f"/api/council/ws/{stream_id}?token={token}"
 
     def run(self) -> None:
+        asyncio.run(self._follow())
+
+    async def _follow(self) -> None:
         url = f"{self._proxy.url.replace('https', 'wss')}{self._path}"
         while not self._stop_now.is_set():
             seq = self.seqs[-1] if self.seqs else 0
             began = time.monotonic()
             try:
-                with connect(f"{url}&after_seq={seq}", ssl=self._proxy.tls) as socket:
-                    self._read(lambda socket=socket: socket.recv(0.2))  # type: ignore[misc]
+                async with connect(f"{url}&after_seq={seq}", ssl=self._proxy.tls) as socket:
+                    await self._read(socket)
             except ConnectionClosed as closed:
                 self.close_codes[closed.rcvd.code if closed.rcvd else 1006] += 1
             except (WebSocketException, OSError) as error:
                 self.failures.append(f"{time.monotonic() - began:.1f} s: {error!r}")
 
-    def _read(self, receive: Callable[[], str]) -> None:
+    async def _read(self, socket: ClientConnection) -> None:
         while not self._stop_now.is_set():
             try:
-                frame = json.loads(receive())
+                async with asyncio.timeout(0.2):
+                    frame = json.loads(await socket.recv())
             except TimeoutError:
                 continue
             if "seq" in frame:
