@@ -77,7 +77,7 @@ def test_the_reader_has_the_whole_reply_whatever_the_network_does(
     # It is written for longer than the reader pauses after all cuts: what is read afterwards may be
     # too short to be cut.
     words = "Grüße\u2028👩\u200d👧"
-    content = talk.content(words, tokens=1_200, reasoning_tokens=30, delay_ms=10)
+    content = talk.content(words, tokens=2_000, reasoning_tokens=30, delay_ms=10)
     with CuttingProxy(web.port, cuts=20, most_bytes=3_000) as proxy:
         reply = json.loads(in_node(example, tmp_path, proxy.url, talk, content))
 
