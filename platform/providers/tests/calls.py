@@ -11,7 +11,8 @@ from providers.types import (
     TextDelta,
 )
 
-QUICK = Deadlines(connect=2.0, first_byte=2.0, idle=2.0, total=5.0)
+# No test waits for these: an upstream of tests answers at once, on a busy machine after seconds.
+AMPLE = Deadlines(connect=20.0, first_byte=20.0, idle=20.0, total=50.0)
 
 
 def request(*messages: Message, effort: str | None = None, bound: int = 100) -> ChatRequest:
@@ -24,14 +25,14 @@ def request(*messages: Message, effort: str | None = None, bound: int = 100) -> 
 
 
 async def events_of(
-    wire: ChatWire, call: ChatRequest | None = None, deadlines: Deadlines = QUICK
+    wire: ChatWire, call: ChatRequest | None = None, deadlines: Deadlines = AMPLE
 ) -> list[ChatEvent]:
     """All events of a streamed call."""
     return [e async for batch in wire.stream(call or request(), deadlines) for e in batch]
 
 
 async def events_and_failure(
-    wire: ChatWire, deadlines: Deadlines = QUICK, call: ChatRequest | None = None
+    wire: ChatWire, deadlines: Deadlines = AMPLE, call: ChatRequest | None = None
 ) -> tuple[list[ChatEvent], ProviderError]:
     """What a streamed call brought before it failed, and how it failed."""
     events: list[ChatEvent] = []

@@ -17,7 +17,7 @@ from providers.types import (
 )
 from providers.vectors import encoded
 
-QUICK = Deadlines(connect=2.0, total=5.0)
+AMPLE = Deadlines(connect=20.0, total=50.0)
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"a picture"
 JPEG = b"\xff\xd8\xff\xe0" + b"a picture"
@@ -54,7 +54,7 @@ def vectors_for(call: Call, tokens_each: int = 2) -> dict[str, object]:
 
 
 async def failure_of(
-    wire: ImageWire, request: ImageRequest | None = None, deadlines: Deadlines = QUICK
+    wire: ImageWire, request: ImageRequest | None = None, deadlines: Deadlines = AMPLE
 ) -> ProviderError:
     """How an image call fails."""
     try:

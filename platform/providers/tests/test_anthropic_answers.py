@@ -9,7 +9,7 @@ from common.tests.upstream import JSON, Answer, Upstream
 from providers.errors import ProviderUnavailable, RequestRefused, UpstreamError
 from providers.types import ChatEvent, ChatWire, Finish, ReasoningDelta, TextDelta, Usage
 
-from .calls import QUICK, events_and_failure, events_of, request
+from .calls import AMPLE, events_and_failure, events_of, request
 from .conftest import WireOf
 
 
@@ -209,7 +209,7 @@ async def test_a_whole_message_instead_of_a_stream_is_an_answer(
     upstream.answer = Answer([json.dumps(message).encode()], content_type=JSON)
     expected = [ReasoningDelta("Hm."), TextDelta("Hi"), Usage(9, 3), Finish("length")]
     assert await events_of(wire) == expected
-    assert await wire.complete(request(), QUICK) == expected
+    assert await wire.complete(request(), AMPLE) == expected
 
 
 @pytest.mark.parametrize(

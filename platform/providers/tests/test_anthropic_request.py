@@ -5,7 +5,7 @@ import pytest
 from common.tests.upstream import Answer, Upstream
 from providers.types import ChatRequest, Message
 
-from .calls import QUICK, events_of, request
+from .calls import AMPLE, events_of, request
 from .conftest import WireOf
 
 STREAM = Answer([b'data: {"type":"message_delta","delta":{"stop_reason":"end_turn"}}\n\n'])
@@ -16,7 +16,7 @@ async def sent(upstream: Upstream, wire_of: WireOf, call: ChatRequest) -> dict[s
     upstream.answer = STREAM
     wire = wire_of("anthropic")
     await events_of(wire, call)
-    await wire.complete(call, QUICK)
+    await wire.complete(call, AMPLE)
     streamed, plain = upstream.calls
     assert streamed.json == plain.json
     return dict(streamed.json)

@@ -11,7 +11,7 @@ from providers.chat_calls import MAX_ANSWER
 from providers.errors import UpstreamError
 from providers.types import ChatWire, Deadlines, Finish, TextDelta
 
-from .calls import QUICK, events_and_failure, events_of, request, text_of
+from .calls import AMPLE, events_and_failure, events_of, request, text_of
 from .conftest import WireOf
 
 
@@ -62,11 +62,11 @@ def wire(dialect: Dialect, wire_of: WireOf) -> ChatWire:
     return wire_of(dialect.provider)
 
 
-def within(*, first_byte: float = 5.0, idle: float = 5.0, total: float = 5.0) -> Deadlines:
-    return Deadlines(connect=2.0, first_byte=first_byte, idle=idle, total=total)
+def within(*, first_byte: float = 20.0, idle: float = 20.0, total: float = 50.0) -> Deadlines:
+    return Deadlines(connect=20.0, first_byte=first_byte, idle=idle, total=total)
 
 
-async def failure_of(wire: ChatWire, deadlines: Deadlines = QUICK) -> UpstreamError:
+async def failure_of(wire: ChatWire, deadlines: Deadlines = AMPLE) -> UpstreamError:
     _, failure = await events_and_failure(wire, deadlines)
     assert isinstance(failure, UpstreamError)
     return failure
@@ -123,7 +123,7 @@ async def test_a_plain_answer_that_is_too_long_is_given_up(
 ) -> None:
     upstream.answer = Answer([b"x" * 1_000_000] * 17, content_type=JSON)
     with pytest.raises(UpstreamError) as failure:
-        await wire.complete(request(), QUICK)
+        await wire.complete(request(), AMPLE)
     assert not failure.value.retryable
 
 
@@ -189,7 +189,7 @@ async def test_an_overloaded_provider_says_when_to_come_back(
 
 async def plain_failure_of(wire: ChatWire) -> UpstreamError:
     with pytest.raises(UpstreamError) as failure:
-        await wire.complete(request(), QUICK)
+        await wire.complete(request(), AMPLE)
     return failure.value
 
 
@@ -197,7 +197,7 @@ async def test_a_reader_who_leaves_takes_the_connection_along(
     upstream: Upstream, wire: ChatWire, dialect: Dialect
 ) -> None:
     upstream.answer = Answer([dialect.text(b"a")], ending="hanging")
-    async with aclosing(wire.stream(request(), QUICK)) as stream:
+    async with aclosing(wire.stream(request(), AMPLE)) as stream:
         assert await anext(stream) == [TextDelta("a")]
     async with asyncio.timeout(2):
         await upstream.left.wait()

@@ -13,7 +13,7 @@ from providers.flux import Flux
 from providers.types import Deadlines, ImageQuality, ImageSize
 from tests.stopwatch import Stopwatch
 
-from .media import PNG, QUICK, answer, data_of, failure_of, image_request
+from .media import AMPLE, PNG, answer, data_of, failure_of, image_request
 
 PENDING = answer({"id": "1", "status": "Pending", "result": None, "progress": 0.1})
 SAMPLE = Answer([PNG], content_type="application/octet-stream")
@@ -70,7 +70,7 @@ async def test_a_picture_is_submitted_asked_after_and_fetched(
     lab.asked = [PENDING, lab.ready()]
     started = time.monotonic()
     with Stopwatch() as watch:
-        assert data_of(await wire.generate(image_request(), QUICK)) == [PNG]
+        assert data_of(await wire.generate(image_request(), AMPLE)) == [PNG]
     assert time.monotonic() - started >= 1.0
     assert watch.seconds < 2.0
     submit, ask, again, fetch = upstream.calls
@@ -110,7 +110,7 @@ async def test_each_picture_is_a_task_of_its_own_and_what_was_made_is_delivered(
 ) -> None:
     lab.submitted = [answer({}, 429), answer(lab.task())]
     lab.asked = [status("Content Moderated"), lab.ready()]
-    assert data_of(await wire.generate(image_request(4), QUICK)) == [PNG, PNG]
+    assert data_of(await wire.generate(image_request(4), AMPLE)) == [PNG, PNG]
     assert len(lab.calls("/v1/")) == 4
 
 
@@ -138,7 +138,7 @@ async def test_a_task_that_fails_is_not_submitted_again(lab: Lab, wire: Flux) ->
 async def test_a_question_that_fails_is_asked_again(lab: Lab, wire: Flux) -> None:
     lab.asked = [answer({}, 503), Answer([b"{"], ending="broken"), lab.ready()]
     lab.fetched = [answer({}, 500), SAMPLE]
-    assert data_of(await wire.generate(image_request(), QUICK)) == [PNG]
+    assert data_of(await wire.generate(image_request(), AMPLE)) == [PNG]
     assert len(lab.calls("/v1/")) == 1
 
 
@@ -226,7 +226,7 @@ async def test_who_gives_up_waiting_stops_the_asking(lab: Lab, wire: Flux) -> No
     lab.asked = [PENDING]
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.8):
-            await wire.generate(image_request(2), QUICK)
+            await wire.generate(image_request(2), AMPLE)
     asked = len(lab.calls("/regional"))
     await asyncio.sleep(0.7)
     assert len(lab.calls("/regional")) == asked

@@ -9,7 +9,7 @@ from common.tests.upstream import JSON, Answer, Upstream
 from providers.errors import ProviderUnavailable, RequestRefused, UpstreamError
 from providers.types import ChatEvent, ChatWire, Finish, ReasoningDelta, TextDelta, Usage
 
-from .calls import QUICK, events_and_failure, events_of, request
+from .calls import AMPLE, events_and_failure, events_of, request
 from .conftest import WireOf
 
 
@@ -215,5 +215,5 @@ async def test_a_plain_answer(upstream: Upstream, wire: ChatWire) -> None:
         Usage(9, 4, reasoning_tokens=3),
         Finish("stop"),
     ]
-    assert await wire.complete(request(), QUICK) == expected
+    assert await wire.complete(request(), AMPLE) == expected
     assert await events_of(wire) == expected

@@ -11,7 +11,7 @@ from providers.pictures import MAX_ANSWER
 from providers.types import ImageQuality, ImageSize
 from tests.stopwatch import Stopwatch
 
-from .media import JPEG, PNG, QUICK, WEBP, answer, base64_of, data_of, failure_of, image_request
+from .media import AMPLE, JPEG, PNG, WEBP, answer, base64_of, data_of, failure_of, image_request
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ async def test_it_is_asked_in_its_own_words(
     thinking: dict[str, str] | None,
 ) -> None:
     upstream.answer = candidate(picture(PNG))
-    await wire.generate(image_request(1, size, quality), QUICK)
+    await wire.generate(image_request(1, size, quality), AMPLE)
     (call,) = upstream.calls
     assert call.path == "/v1/models/some-model:generateContent"
     assert call.headers["x-goog-api-key"] == "AIza-of-the-platform"
@@ -69,7 +69,7 @@ async def test_drafts_and_thoughts_are_passed_over(upstream: Upstream, wire: Gem
         picture(WEBP, thought=True),
         {"text": "Enjoy."},
     )
-    assert data_of(await wire.generate(image_request(), QUICK)) == [PNG]
+    assert data_of(await wire.generate(image_request(), AMPLE)) == [PNG]
 
 
 async def test_several_pictures_are_made_side_by_side(
@@ -79,7 +79,7 @@ async def test_several_pictures_are_made_side_by_side(
     prepared.delay = 0.3
     upstream.answer = prepared
     with Stopwatch() as watch:
-        assert data_of(await wire.generate(image_request(4), QUICK)) == [PNG] * 4
+        assert data_of(await wire.generate(image_request(4), AMPLE)) == [PNG] * 4
     assert watch.seconds < 0.9
     assert len(upstream.calls) == 4
 
@@ -95,7 +95,7 @@ async def test_what_was_made_is_delivered_though_others_failed(
         return next(outcomes)
 
     upstream.answer = one_of
-    assert data_of(await wire.generate(image_request(4), QUICK)) == [PNG]
+    assert data_of(await wire.generate(image_request(4), AMPLE)) == [PNG]
 
 
 @pytest.mark.parametrize(

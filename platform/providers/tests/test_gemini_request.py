@@ -5,7 +5,7 @@ import pytest
 from common.tests.upstream import JSON, Answer, Upstream
 from providers.types import Message
 
-from .calls import QUICK, events_of, request
+from .calls import AMPLE, events_of, request
 from .conftest import WireOf
 
 WHOLE = b'{"candidates":[{"finishReason":"STOP"}]}'
@@ -41,7 +41,7 @@ async def test_a_plain_call_differs_in_its_path_alone(upstream: Upstream, wire_o
     upstream.answer = PLAIN
     wire = wire_of("google")
     await events_of(wire)
-    await wire.complete(request(), QUICK)
+    await wire.complete(request(), AMPLE)
     streamed, plain = upstream.calls
     assert plain.path.endswith("/models/some-model:generateContent")
     assert plain.json == streamed.json

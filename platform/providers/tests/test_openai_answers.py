@@ -8,7 +8,7 @@ from common.tests.upstream import JSON, Answer, Upstream
 from providers.openai_compatible import OpenAICompatible
 from providers.types import ChatEvent, Finish, ReasoningDelta, TextDelta, Usage
 
-from .calls import QUICK, events_of, reasoning_of, request, text_of
+from .calls import AMPLE, events_of, reasoning_of, request, text_of
 from .chunks import DONE, delta, event, finish, text, usage
 from .conftest import MakeWire
 
@@ -39,7 +39,7 @@ async def test_text_then_usage_then_finish(upstream: Upstream, wire: OpenAICompa
 
 async def test_one_read_is_one_batch(upstream: Upstream, wire: OpenAICompatible) -> None:
     upstream.answer = Answer([text("a") + text("b"), 0.1, text("c"), 0.1, finish() + DONE])
-    batches = [batch async for batch in wire.stream(request(), QUICK)]
+    batches = [batch async for batch in wire.stream(request(), AMPLE)]
     assert batches == [[TextDelta("a"), TextDelta("b")], [TextDelta("c")], [Finish("stop")]]
 
 
@@ -198,7 +198,7 @@ PLAIN_EVENTS = [ReasoningDelta("Hm."), TextDelta("Hi"), Usage(9, 3), Finish("len
 
 async def test_a_plain_answer(upstream: Upstream, wire: OpenAICompatible) -> None:
     upstream.answer = Answer([PLAIN[:20], PLAIN[20:]], content_type=JSON)
-    assert await wire.complete(request(), QUICK) == PLAIN_EVENTS
+    assert await wire.complete(request(), AMPLE) == PLAIN_EVENTS
 
 
 async def test_a_plain_answer_to_a_streamed_call_is_an_answer(
@@ -212,5 +212,5 @@ async def test_a_call_that_is_always_streamed_is_collected(
     upstream: Upstream, make_wire: MakeWire
 ) -> None:
     upstream.answer = Answer([text("a"), text("b"), finish(usage=usage(9, 2)), DONE])
-    events = await make_wire(always_stream=True).complete(request(), QUICK)
+    events = await make_wire(always_stream=True).complete(request(), AMPLE)
     assert events == [TextDelta("a"), TextDelta("b"), Usage(9, 2), Finish("stop")]

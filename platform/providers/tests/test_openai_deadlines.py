@@ -10,13 +10,13 @@ from providers.errors import UpstreamError
 from providers.openai_compatible import OpenAICompatible
 from providers.types import ChatEvent, Deadlines, Finish, TextDelta
 
-from .calls import QUICK, events_and_failure, events_of, request
+from .calls import AMPLE, events_and_failure, events_of, request
 from .chunks import DONE, finish, text
 from .conftest import MakeWire
 
 
-def within(*, first_byte: float = 5.0, idle: float = 5.0, total: float = 5.0) -> Deadlines:
-    return Deadlines(connect=2.0, first_byte=first_byte, idle=idle, total=total)
+def within(*, first_byte: float = 20.0, idle: float = 20.0, total: float = 50.0) -> Deadlines:
+    return Deadlines(connect=20.0, first_byte=first_byte, idle=idle, total=total)
 
 
 async def failed_in_time(wire: OpenAICompatible, deadlines: Deadlines) -> list[ChatEvent]:
@@ -97,7 +97,7 @@ async def test_a_cancelled_reader_closes_the_connection(
     first = asyncio.Event()
 
     async def read() -> None:
-        async for _ in wire.stream(request(), QUICK):
+        async for _ in wire.stream(request(), AMPLE):
             first.set()
 
     reader = asyncio.create_task(read())
@@ -113,7 +113,7 @@ async def test_a_closed_stream_closes_the_connection(
     upstream: Upstream, wire: OpenAICompatible
 ) -> None:
     upstream.answer = Answer([text("a")], ending="hanging")
-    async with aclosing(wire.stream(request(), QUICK)) as stream:
+    async with aclosing(wire.stream(request(), AMPLE)) as stream:
         assert await anext(stream) == [TextDelta("a")]
     async with asyncio.timeout(2):
         await upstream.left.wait()

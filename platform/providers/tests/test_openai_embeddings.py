@@ -15,7 +15,7 @@ from providers.openai_embeddings import MAX_INPUTS, MAX_TOKENS, OpenAIEmbeddings
 from providers.types import Deadlines
 from providers.vectors import decoded, encoded
 
-from .media import QUICK, answer, embedding_request, vectors_for
+from .media import AMPLE, answer, embedding_request, vectors_for
 
 VECTOR = encoded([0.5, 0.25, 1.0])
 
@@ -30,7 +30,7 @@ def wire(upstream: Upstream, client: UpstreamClient) -> OpenAIEmbeddings:
 
 
 async def failure_of(
-    wire: OpenAIEmbeddings, *inputs: str, deadlines: Deadlines = QUICK
+    wire: OpenAIEmbeddings, *inputs: str, deadlines: Deadlines = AMPLE
 ) -> ProviderError:
     with pytest.raises(ProviderError) as failure:
         await wire.embed(embedding_request(*inputs), deadlines)
@@ -46,7 +46,7 @@ async def test_base64_is_asked_for_and_passed_on_as_it_came(
     upstream: Upstream, wire: OpenAIEmbeddings
 ) -> None:
     upstream.answer = listed(VECTOR, VECTOR, usage={"prompt_tokens": 7, "total_tokens": 7})
-    embeddings = await wire.embed(embedding_request("One", "Two"), QUICK)
+    embeddings = await wire.embed(embedding_request("One", "Two"), AMPLE)
     assert embeddings.vectors == [VECTOR, VECTOR]
     assert embeddings.input_tokens == 7
     (call,) = upstream.calls
@@ -62,7 +62,7 @@ async def test_base64_is_asked_for_and_passed_on_as_it_came(
 async def test_no_key_is_no_authorization(upstream: Upstream, client: UpstreamClient) -> None:
     wire = OpenAIEmbeddings(ProviderConfig("local", "openai_compatible", upstream.url, ""), client)
     upstream.answer = listed(VECTOR)
-    await wire.embed(embedding_request(), QUICK)
+    await wire.embed(embedding_request(), AMPLE)
     assert "authorization" not in upstream.calls[0].headers
 
 
@@ -76,7 +76,7 @@ async def test_vectors_are_put_in_the_order_of_their_texts(
         return answer(document)
 
     upstream.answer = backwards
-    embeddings = await wire.embed(embedding_request("a", "bb", "ccc"), QUICK)
+    embeddings = await wire.embed(embedding_request("a", "bb", "ccc"), AMPLE)
     assert [decoded(vector)[0] for vector in embeddings.vectors] == [1.0, 2.0, 3.0]
 
 
@@ -85,18 +85,18 @@ async def test_vectors_without_an_index_are_taken_as_they_come(
 ) -> None:
     other = encoded([1.0, 2.0, 3.0])
     upstream.answer = answer({"data": [{"embedding": VECTOR}, {"embedding": other}]})
-    embeddings = await wire.embed(embedding_request("a", "b"), QUICK)
+    embeddings = await wire.embed(embedding_request("a", "b"), AMPLE)
     assert embeddings.vectors == [VECTOR, other]
 
 
 async def test_lists_of_numbers_are_understood(upstream: Upstream, wire: OpenAIEmbeddings) -> None:
     upstream.answer = listed([0.5, 0.25, 1])
-    assert (await wire.embed(embedding_request(), QUICK)).vectors == [VECTOR]
+    assert (await wire.embed(embedding_request(), AMPLE)).vectors == [VECTOR]
 
 
 async def test_dimensions_are_asked_for(upstream: Upstream, wire: OpenAIEmbeddings) -> None:
     upstream.answer = listed(VECTOR)
-    embeddings = await wire.embed(embedding_request(dimensions=3), QUICK)
+    embeddings = await wire.embed(embedding_request(dimensions=3), AMPLE)
     assert upstream.calls[0].json["dimensions"] == 3
     assert embeddings.vectors == [VECTOR]
 
@@ -105,7 +105,7 @@ async def test_a_vector_longer_than_asked_is_shortened(
     upstream: Upstream, wire: OpenAIEmbeddings
 ) -> None:
     upstream.answer = listed(encoded([3.0, 4.0, 12.0]), [3.0, 4.0, 12.0])
-    embeddings = await wire.embed(embedding_request("a", "b", dimensions=2), QUICK)
+    embeddings = await wire.embed(embedding_request("a", "b", dimensions=2), AMPLE)
     for vector in embeddings.vectors:
         assert decoded(vector) == pytest.approx([0.6, 0.8])
         assert math.hypot(*decoded(vector)) == pytest.approx(1.0)
@@ -116,14 +116,14 @@ async def test_a_vector_shorter_than_asked_is_a_failure(
 ) -> None:
     upstream.answer = listed(VECTOR)
     with pytest.raises(UpstreamError):
-        await wire.embed(embedding_request(dimensions=4), QUICK)
+        await wire.embed(embedding_request(dimensions=4), AMPLE)
 
 
 async def test_more_texts_than_the_provider_takes_are_several_calls(
     upstream: Upstream, wire: OpenAIEmbeddings
 ) -> None:
     texts = ["a" * (1 + i % 5) for i in range(2 * MAX_INPUTS + 1)]
-    embeddings = await wire.embed(embedding_request(*texts), QUICK)
+    embeddings = await wire.embed(embedding_request(*texts), AMPLE)
     assert sorted(len(call.json["input"]) for call in upstream.calls) == [1, MAX_INPUTS, MAX_INPUTS]
     assert [decoded(vector)[0] for vector in embeddings.vectors] == [len(text) for text in texts]
     assert embeddings.input_tokens == 2 * len(texts)
@@ -135,7 +135,7 @@ async def test_no_call_can_hold_more_tokens_than_the_provider_takes(
 ) -> None:
     """Every known tokenizer spends at least one byte on a token."""
     texts = [letter * 12_000] * 60
-    embeddings = await wire.embed(embedding_request(*texts), QUICK)
+    embeddings = await wire.embed(embedding_request(*texts), AMPLE)
     assert len(embeddings.vectors) == 60
     sizes = [sum(len(text.encode()) for text in call.json["input"]) for call in upstream.calls]
     assert max(sizes) <= MAX_TOKENS
@@ -143,7 +143,7 @@ async def test_no_call_can_hold_more_tokens_than_the_provider_takes(
 
 
 async def test_a_text_over_the_limit_goes_alone(upstream: Upstream, wire: OpenAIEmbeddings) -> None:
-    await wire.embed(embedding_request("a", "b" * (MAX_TOKENS + 1), "c"), QUICK)
+    await wire.embed(embedding_request("a", "b" * (MAX_TOKENS + 1), "c"), AMPLE)
     assert sorted(len(call.json["input"]) for call in upstream.calls) == [1, 1, 1]
 
 
@@ -154,7 +154,7 @@ async def test_at_most_four_calls_are_under_way(upstream: Upstream, wire: OpenAI
         return prepared
 
     upstream.answer = slow
-    await wire.embed(embedding_request(*["a" * 200_000] * 9), QUICK)
+    await wire.embed(embedding_request(*["a" * 200_000] * 9), AMPLE)
     assert len(upstream.calls) == 9
     assert upstream.connections == 4
 
@@ -186,13 +186,13 @@ async def test_usage_that_one_call_kept_to_itself_is_unknown(
         return answer(document)
 
     upstream.answer = secretive
-    embeddings = await wire.embed(embedding_request("a" * 200_000, "b" * 200_000), QUICK)
+    embeddings = await wire.embed(embedding_request("a" * 200_000, "b" * 200_000), AMPLE)
     assert embeddings.input_tokens is None
 
 
 async def test_a_usage_of_nothing_is_believed(upstream: Upstream, wire: OpenAIEmbeddings) -> None:
     upstream.answer = listed(VECTOR, usage={"prompt_tokens": 0})
-    assert (await wire.embed(embedding_request(), QUICK)).input_tokens == 0
+    assert (await wire.embed(embedding_request(), AMPLE)).input_tokens == 0
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ async def test_usage_that_makes_no_sense_is_missing(
     upstream: Upstream, wire: OpenAIEmbeddings, usage: object
 ) -> None:
     upstream.answer = listed(VECTOR, usage=usage)
-    embeddings = await wire.embed(embedding_request(), QUICK)
+    embeddings = await wire.embed(embedding_request(), AMPLE)
     assert (embeddings.vectors, embeddings.input_tokens) == ([VECTOR], None)
 
 

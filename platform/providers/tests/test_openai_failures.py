@@ -11,7 +11,7 @@ from providers.errors import ProviderError, ProviderUnavailable, RequestRefused,
 from providers.openai_compatible import OpenAICompatible
 from providers.types import Finish, TextDelta
 
-from .calls import QUICK, events_and_failure, events_of, request
+from .calls import AMPLE, events_and_failure, events_of, request
 from .chunks import DONE, event, finish, text
 
 
@@ -24,7 +24,7 @@ async def failure_of(wire: OpenAICompatible) -> ProviderError:
     with pytest.raises(ProviderError) as streamed:
         await events_of(wire)
     with pytest.raises(ProviderError) as plain:
-        await wire.complete(request(), QUICK)
+        await wire.complete(request(), AMPLE)
     assert type(streamed.value) is type(plain.value)
     assert str(streamed.value) == str(plain.value)
     return streamed.value

@@ -11,7 +11,7 @@ from providers.pictures import MAX_ANSWER
 from providers.types import Image, ImageQuality, ImageSize
 from providers.xai_images import XAIImages
 
-from .media import JPEG, PNG, QUICK, WEBP, answer, base64_of, data_of, failure_of, image_request
+from .media import AMPLE, JPEG, PNG, WEBP, answer, base64_of, data_of, failure_of, image_request
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ async def test_openai_is_asked_in_its_own_words(
     upstream: Upstream, openai: OpenAIImages, size: ImageSize, quality: ImageQuality, sent: str
 ) -> None:
     upstream.answer = answer({"data": [{"b64_json": base64_of(PNG)}]})
-    await openai.generate(image_request(1, size, quality), QUICK)
+    await openai.generate(image_request(1, size, quality), AMPLE)
     (call,) = upstream.calls
     assert (call.method, call.path) == ("POST", "/v1/images/generations")
     assert call.headers["authorization"] == "Bearer sk-of-the-platform"
@@ -65,7 +65,7 @@ async def test_xai_is_asked_in_its_own_words(
     sent: str,
 ) -> None:
     upstream.answer = answer({"data": [{"b64_json": base64_of(JPEG)}]})
-    await xai.generate(image_request(1, size, quality), QUICK)
+    await xai.generate(image_request(1, size, quality), AMPLE)
     (call,) = upstream.calls
     assert call.path == "/v1/images/generations"
     assert call.headers["authorization"] == "Bearer xai-of-the-platform"
@@ -85,7 +85,7 @@ async def test_the_pictures_come_in_order_and_as_what_they_are(
 ) -> None:
     items = [{"b64_json": base64_of(data), "revised_prompt": None} for data in (JPEG, PNG, WEBP)]
     upstream.answer = answer({"created": 1, "output_format": "png", "data": items, "usage": {}})
-    assert await openai.generate(image_request(3), QUICK) == [
+    assert await openai.generate(image_request(3), AMPLE) == [
         Image(JPEG, "image/jpeg"),
         Image(PNG, "image/png"),
         Image(WEBP, "image/webp"),
@@ -102,12 +102,12 @@ async def test_fewer_pictures_than_asked_are_what_was_delivered(
         {"url": "https://example.com/a.png"},
     ]
     upstream.answer = answer({"data": items})
-    assert data_of(await openai.generate(image_request(4), QUICK)) == [PNG]
+    assert data_of(await openai.generate(image_request(4), AMPLE)) == [PNG]
 
 
 async def test_more_pictures_than_asked_are_left(upstream: Upstream, openai: OpenAIImages) -> None:
     upstream.answer = answer({"data": [{"b64_json": base64_of(PNG)}] * 3})
-    assert data_of(await openai.generate(image_request(2), QUICK)) == [PNG, PNG]
+    assert data_of(await openai.generate(image_request(2), AMPLE)) == [PNG, PNG]
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ async def test_a_picture_that_xai_withholds_is_not_delivered(
     kept = {"b64_json": base64_of(PNG), "respect_moderation": True}
     withheld = {"b64_json": base64_of(JPEG), "respect_moderation": False}
     upstream.answer = answer({"data": [withheld, kept]})
-    assert data_of(await xai.generate(image_request(2), QUICK)) == [PNG]
+    assert data_of(await xai.generate(image_request(2), AMPLE)) == [PNG]
     upstream.answer = answer({"data": [withheld, {"respect_moderation": False}]})
     failure = await failure_of(xai, image_request(2))
     assert isinstance(failure, RequestRefused)

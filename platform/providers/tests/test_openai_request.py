@@ -8,7 +8,7 @@ from providers.config import SAME_WORD, Flags, from_environ
 from providers.openai_compatible import OpenAICompatible
 from providers.types import Message
 
-from .calls import QUICK, events_of, request
+from .calls import AMPLE, events_of, request
 from .chunks import DONE, finish
 from .conftest import MakeWire, WireOf
 
@@ -39,7 +39,7 @@ async def test_a_streamed_call(upstream: Upstream, wire: OpenAICompatible) -> No
 
 async def test_a_plain_call(upstream: Upstream, wire: OpenAICompatible) -> None:
     upstream.answer = PLAIN
-    await wire.complete(request(), QUICK)
+    await wire.complete(request(), AMPLE)
     assert upstream.calls[0].json["stream"] is False
     assert "stream_options" not in upstream.calls[0].json
 
@@ -122,7 +122,7 @@ async def test_qwen_thinks_and_speaks_within_one_bound(
     rest: int,
 ) -> None:
     upstream.answer = STREAM
-    await wire_of("qwen").complete(request(effort=effort, bound=bound), QUICK)
+    await wire_of("qwen").complete(request(effort=effort, bound=bound), AMPLE)
     sent = upstream.calls[0].json
     assert sent["stream_options"] == {"include_usage": True}
     assert sent["enable_thinking"] is (thinking is not None)
@@ -146,7 +146,7 @@ async def test_the_local_model_is_streamed_steered_and_cool(
         default_system_message=flags.default_system_message,
         temperature=flags.temperature,
     )
-    await wire.complete(request(), QUICK)
+    await wire.complete(request(), AMPLE)
     sent = upstream.calls[0].json
     assert sent["stream"] is True
     assert sent["temperature"] == 0

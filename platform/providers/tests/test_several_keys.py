@@ -18,7 +18,7 @@ from providers.registry import aclose, get_chat_wire, get_embedding_wire, get_ke
 from providers.types import ChatRequest, ChatWire, Deadlines, EmbeddingRequest, Message
 from simulator.process import RunningSimulator
 
-from .calls import QUICK, events_and_failure, events_of, text_of
+from .calls import AMPLE, events_and_failure, events_of, text_of
 
 NONE: frozenset[str] = frozenset()
 
@@ -94,7 +94,7 @@ def chat(**steering: Any) -> tuple[ChatWire, ChatRequest]:
 async def test_the_first_key_is_used_while_it_works(openai: Keys) -> None:
     wire, request = chat(text="Oslo")
     assert text_of(await events_of(wire, request)) == "Oslo"
-    assert text_of(await wire.complete(request, QUICK)) == "Oslo"
+    assert text_of(await wire.complete(request, AMPLE)) == "Oslo"
     assert openai.used() == ["first", "first"]
 
 
@@ -107,7 +107,7 @@ async def test_the_next_key_is_used_for_a_dead_one_which_rests_from_then_on(
     openai.simulator.let_key_die(openai.first, status=status, code=code)
     wire, request = chat(text="Oslo")
     assert text_of(await events_of(wire, request)) == "Oslo"
-    assert text_of(await wire.complete(request, QUICK)) == "Oslo"
+    assert text_of(await wire.complete(request, AMPLE)) == "Oslo"
     assert openai.used() == ["first", "second", "second"]
 
 
@@ -124,7 +124,7 @@ async def test_a_key_that_only_asks_for_patience_does_not_rest(openai: Keys) -> 
     openai.simulator.let_key_die(openai.first, status=429)
     wire, request = chat()
     with pytest.raises(UpstreamError):
-        await wire.complete(request, QUICK)
+        await wire.complete(request, AMPLE)
     assert openai.used() == ["first"]
 
 
@@ -142,7 +142,7 @@ async def test_with_all_keys_dead_one_is_tried_and_its_refusal_told(openai: Keys
     wire, request = chat()
     for _ in range(2):
         with pytest.raises(ProviderUnavailable):
-            await wire.complete(request, QUICK)
+            await wire.complete(request, AMPLE)
     # The quota comes back sooner than a key that was revoked.
     assert openai.used() == ["first", "second", "first"]
 
@@ -152,9 +152,9 @@ async def test_a_key_that_works_again_rests_no_more(openai: Keys, rests: KeyRest
         openai.simulator.let_key_die(key)
     wire, request = chat(text="Oslo")
     with pytest.raises(ProviderUnavailable):
-        await wire.complete(request, QUICK)
+        await wire.complete(request, AMPLE)
     openai.simulator.revive_keys()
-    await wire.complete(request, QUICK)
+    await wire.complete(request, AMPLE)
     first, second = get_keys("openai")
     assert (rests.rest_of(first), rests.rest_of(second) is None) == (None, False)
 

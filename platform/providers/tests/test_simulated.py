@@ -14,7 +14,7 @@ from providers.registry import aclose, get_chat_wire
 from providers.types import ChatEvent, ChatRequest, ChatWire, Finish, Message, Usage
 from simulator.process import RunningSimulator
 
-from .calls import QUICK, events_and_failure, events_of, reasoning_of, text_of
+from .calls import AMPLE, events_and_failure, events_of, reasoning_of, text_of
 
 # The simulator knows the models of these; it takes `simulated-model` for all others.
 KNOWN_MODELS = {
@@ -76,7 +76,7 @@ async def simulated(
 async def both_ways(simulated: Simulated, **options: Any) -> list[list[ChatEvent]]:
     """What the same call brings streamed and plain."""
     call = simulated.call(**options)
-    return [await events_of(simulated.wire, call), await simulated.wire.complete(call, QUICK)]
+    return [await events_of(simulated.wire, call), await simulated.wire.complete(call, AMPLE)]
 
 
 async def test_every_token_is_counted_once(simulated: Simulated) -> None:
@@ -147,7 +147,7 @@ async def failure_of(simulated: Simulated, **options: Any) -> ProviderError:
     with pytest.raises(ProviderError) as streamed:
         await events_of(simulated.wire, call)
     with pytest.raises(ProviderError) as plain:
-        await simulated.wire.complete(call, QUICK)
+        await simulated.wire.complete(call, AMPLE)
     assert type(streamed.value) is type(plain.value)
     return streamed.value
 

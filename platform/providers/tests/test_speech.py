@@ -20,7 +20,7 @@ from providers.openai_speech import OpenAISpeech
 from providers.speech import MAX_ANSWER, MEDIA_TYPES
 from providers.types import Deadlines, SpeechRequest, SpeechWire, Transcript
 
-from .media import QUICK, answer
+from .media import AMPLE, answer
 
 MakeSpeechWire = Callable[[ProviderConfig, UpstreamClient], SpeechWire]
 
@@ -75,7 +75,7 @@ def heard(text: str, **more: object) -> dict[str, object]:
 
 async def test_openai_is_sent_a_form(upstream: Upstream, openai: OpenAISpeech) -> None:
     upstream.answer = answer({"text": "Hello."})
-    await openai.transcribe(request_of(language="de"), QUICK)
+    await openai.transcribe(request_of(language="de"), AMPLE)
     (call,) = upstream.calls
     assert (call.method, call.path) == ("POST", "/v1/audio/transcriptions")
     assert call.headers["authorization"] == "Bearer sk-of-the-platform"
@@ -93,7 +93,7 @@ async def test_whisper_is_asked_for_the_language_that_it_heard(
     upstream: Upstream, openai: OpenAISpeech
 ) -> None:
     upstream.answer = answer({"text": "Hallo.", "language": "German", "duration": 2.5})
-    transcript = await openai.transcribe(request_of("whisper-large-v3"), QUICK)
+    transcript = await openai.transcribe(request_of("whisper-large-v3"), AMPLE)
     assert transcript == Transcript("Hallo.", "de")
     fields = fields_of(upstream.calls[0])
     assert fields["response_format"] == b"verbose_json"
@@ -102,7 +102,7 @@ async def test_whisper_is_asked_for_the_language_that_it_heard(
 
 async def test_deepgram_is_sent_the_audio_itself(upstream: Upstream, deepgram: Deepgram) -> None:
     upstream.answer = answer(heard("Hello."))
-    await deepgram.transcribe(request_of("nova-3", "mp3", "de"), QUICK)
+    await deepgram.transcribe(request_of("nova-3", "mp3", "de"), AMPLE)
     (call,) = upstream.calls
     path = urlsplit(call.path)
     assert (call.method, path.path, call.body) == ("POST", "/v1/listen", AUDIO)
@@ -119,7 +119,7 @@ async def test_deepgram_finds_the_language_out_by_itself(
     upstream: Upstream, deepgram: Deepgram
 ) -> None:
     upstream.answer = answer(heard("Hello.", detected_language="en-US"))
-    assert await deepgram.transcribe(request_of(), QUICK) == Transcript("Hello.", "en")
+    assert await deepgram.transcribe(request_of(), AMPLE) == Transcript("Hello.", "en")
     query = dict(parse_qsl(urlsplit(upstream.calls[0].path).query))
     assert query["detect_language"] == "true"
     assert "language" not in query
@@ -130,7 +130,7 @@ async def test_the_format_is_told(
     upstream: Upstream, openai: OpenAISpeech, form: AudioFormat
 ) -> None:
     upstream.answer = answer({"text": ""})
-    await openai.transcribe(request_of(form=form), QUICK)
+    await openai.transcribe(request_of(form=form), AMPLE)
     fields = fields_of(upstream.calls[0])
     assert fields["name"] == f"audio.{form}".encode()
     assert fields["type"] == MEDIA_TYPES[form].encode()
@@ -139,7 +139,7 @@ async def test_the_format_is_told(
 async def test_who_needs_no_key_is_sent_none(upstream: Upstream, client: UpstreamClient) -> None:
     upstream.answer = answer({"text": ""})
     local = OpenAISpeech(ProviderConfig("local_speech", None, upstream.url, ""), client)
-    await local.transcribe(request_of(), QUICK)
+    await local.transcribe(request_of(), AMPLE)
     assert "authorization" not in upstream.calls[0].headers
 
 
@@ -149,12 +149,12 @@ async def test_who_needs_no_key_is_sent_none(upstream: Upstream, client: Upstrea
 @pytest.mark.parametrize("text", ["", "Grüße, 世界", "One.\nTwo."])
 async def test_the_words_are_passed_on(upstream: Upstream, wire: SpeechWire, text: str) -> None:
     upstream.answer = answer({"text": text, **heard(text)})
-    assert (await wire.transcribe(request_of(), QUICK)).text == text
+    assert (await wire.transcribe(request_of(), AMPLE)).text == text
 
 
 async def test_the_words_are_made_harmless(upstream: Upstream, wire: SpeechWire) -> None:
     upstream.answer = answer({"text": " a\0b\n", **heard(" a\0b\n")})
-    assert (await wire.transcribe(request_of(), QUICK)).text == "ab"
+    assert (await wire.transcribe(request_of(), AMPLE)).text == "ab"
 
 
 @pytest.mark.parametrize("language", [None, 7, "", "klingon", {"code": "en"}])
@@ -164,7 +164,7 @@ async def test_a_language_that_is_none_is_the_one_that_was_asked_for(
     upstream.answer = answer(
         {"text": "", "language": language, **heard("", detected_language=language)}
     )
-    assert (await wire.transcribe(request_of(language="de"), QUICK)).language == "de"
+    assert (await wire.transcribe(request_of(language="de"), AMPLE)).language == "de"
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_languages_have_codes_of_two_letters(name: str, code: str | None) -> Non
 # --- How it fails ---------------------------------------------------------------------------------
 
 
-async def failure_of(wire: SpeechWire, deadlines: Deadlines = QUICK) -> ProviderError:
+async def failure_of(wire: SpeechWire, deadlines: Deadlines = AMPLE) -> ProviderError:
     with pytest.raises(ProviderError) as failure:
         await wire.transcribe(request_of(), deadlines)
     return failure.value
