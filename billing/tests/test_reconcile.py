@@ -301,7 +301,7 @@ def test_the_command_exits_with_an_error_where_something_is_broken() -> None:
     call_command("reconcile", stdout=said)
     assert "for what has changed" in said.getvalue()
     call_command("reconcile", "--all", "--accounts=3", stdout=said)
-    assert f"of {Wallet.objects.count()} accounts" in said.getvalue()
+    assert f"of {Wallet.objects.count():,} accounts" in said.getvalue()
     with changed(alice, balance=1), pytest.raises(CommandError):
         call_command("reconcile", "--all", stdout=said, stderr=complained)
     assert "ledger_ends_in_balance" in complained.getvalue()
