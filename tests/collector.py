@@ -18,6 +18,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Status
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.sdk.trace.sampling import ALWAYS_ON, Sampler
 
 from jobs.tests.queueing import wait_until
 from local.ports import LOOPBACK
@@ -141,10 +142,10 @@ def new_trace() -> tuple[str, dict[str, str]]:
 
 
 @contextmanager
-def recording() -> Iterator[InMemorySpanExporter]:
+def recording(sampler: Sampler = ALWAYS_ON) -> Iterator[InMemorySpanExporter]:
     """Traces this process until the block ends."""
     exporter = InMemorySpanExporter()
-    provider = TracerProvider(shutdown_on_exit=False)
+    provider = TracerProvider(sampler, shutdown_on_exit=False)
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     spans.install(OpenTelemetry(provider))
     try:

@@ -3,13 +3,15 @@
 import time
 
 import httpx
+from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
+from opentelemetry.trace import TraceFlags
 
 from jobs.models import Job
 from publicapi.tests.v1.customer import new_customer
 from simulator.process import RunningSimulator
 from studios.tests.artist import new_artist
 from studios.types import JOBS, Kind
-from tests.collector import new_trace, running_collector, silent_server
+from tests.collector import new_trace, recording, running_collector, silent_server
 from tests.service import Web, running_web
 from tests.worker import running_worker
 from tracing import spans
@@ -78,6 +80,17 @@ def test_what_a_process_has_not_exported_yet_is_exported_when_it_ends(
             assert collector.spans() == []
         found = {(span.process, span.name) for span in collector.spans(trace_id)}
     assert {("web", "POST api/images"), ("worker", RUN), ("worker", "settle")} <= found
+
+
+def test_of_a_trace_that_is_not_recorded_no_span_is_made_below_the_first() -> None:
+    with recording(ALWAYS_OFF) as exporter, spans.span("POST", span_kind="server"):
+        of_request = spans.traceparent()
+        assert not int(of_request[-2:], 16) & TraceFlags.SAMPLED
+        with spans.span("hold") as hold:
+            assert hold is spans.NO_SPAN
+            assert spans.traceparent() == of_request
+        assert spans.fresh_context().run(spans.traceparent) == of_request
+    assert exporter.get_finished_spans() == ()
 
 
 def test_a_span_costs_next_to_nothing_while_tracing_is_off() -> None:

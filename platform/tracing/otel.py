@@ -49,6 +49,13 @@ def _named(attributes: Mapping[str, Value]) -> dict[str, str | int]:
     }
 
 
+def _is_dropped() -> bool:
+    """Is the current trace one that is not recorded? A span below its first would cost what a
+    recorded one costs, and be dropped."""
+    current = trace.get_current_span().get_span_context()
+    return current.is_valid and not current.trace_flags.sampled
+
+
 class _Span:
     """A `tracing.spans.Span`."""
 
@@ -83,6 +90,8 @@ class OpenTelemetry:
     def span(
         self, name: str, kind: Kind, parent: str, attributes: Mapping[str, Value]
     ) -> AbstractContextManager[Span]:
+        if not parent and _is_dropped():
+            return spans.NO_SPAN
         return self._span(name, kind, parent, attributes)
 
     @contextmanager
