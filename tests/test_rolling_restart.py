@@ -112,9 +112,9 @@ class Visitor(threading.Thread):
 class Watcher(threading.Thread):
     """Follows a stream by socket, and connects again where it was with `after_seq`.
 
-    websockets' client of threads reads and writes one TLS connection from two threads, by which
-    Python 3.11 loses a handshake in two hundred: nginx never gets it. Its client of asyncio does
-    not.
+    The client is that of asyncio. The client of threads, which reads and writes a TLS connection
+    from two threads at once, loses one handshake in two hundred on Python 3.11: nginx never gets
+    the request.
     """
 
     def __init__(self, proxy: Proxy, token: str, stream_id: UUID, stop: threading.Event) -> None:

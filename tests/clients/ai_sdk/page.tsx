@@ -89,7 +89,7 @@ async function afterReload(seen: Record<string, unknown>): Promise<void> {
   reload(seen);
 }
 
-/** The stop may not have arrived when the page was left. */
+/** The page was left before the service had answered the stop. */
 async function afterStop(seen: Record<string, unknown>): Promise<void> {
   while ((await transport.load(id)).length < 8) await new Promise((go) => setTimeout(go, 200));
   await report({ ...seen, conversation: id });
