@@ -3,6 +3,7 @@ killed: every job ends, each that is completed is billed once, and none is submi
 
 import random
 from collections.abc import Iterator
+from itertools import cycle
 from typing import Any
 
 import httpx
@@ -30,6 +31,7 @@ pytestmark = pytest.mark.usefixtures("committed")
 
 SEED = 20_261_125
 DEATHS = 5
+IN_FLIGHT = 30
 
 
 @pytest.fixture(scope="module")
@@ -71,11 +73,15 @@ def test_thirty_jobs_in_flight_outlive_one_worker_after_another(
     http: httpx.Client, simulator: RunningSimulator
 ) -> None:
     chance = random.Random(SEED)  # noqa: S311 - moments that can be repeated
-    kinds = [*MODELS] * 10
-    ordered = [order(http, simulator, kind, **at_random(chance, kind)) for kind in kinds]
+    kinds = cycle(MODELS)
+    ordered: list[Ordered] = []
     lost: list[Ordered] = []
     left = 0
     for death in range(DEATHS):
+        # However many a fast machine has ended meanwhile.
+        for _ in range(IN_FLIGHT - sum(not each.has_ended() for each in ordered)):
+            kind = next(kinds)
+            ordered.append(order(http, simulator, kind, **at_random(chance, kind)))
         with dying_worker(http, simulator):
             if death == 0:
                 wait_for_an_end_of_each_kind(ordered)
