@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from bench.campaign.acts import ACTS as CARRIED_OUT
 from bench.campaign.acts.repositories import BRANCH
 from bench.campaign.notes import Answer, Note
-from bench.campaign.oracle.files import uploads
+from bench.campaign.oracle.files import check_uploads
 from bench.campaign.oracle.money import Books
-from bench.campaign.oracle.repositories import commits
+from bench.campaign.oracle.repositories import check_commits
 from bench.campaign.oracle.sessions import wrong_of_a_reply
 from bench.campaign.schedule import ACTS, FAULTS, LEAVER, PROVIDERS, Act, schedule
 from files.types import storage_path
@@ -204,11 +204,11 @@ def test_an_upload_that_has_changed_is_seen(tmp_path: Path) -> None:
     path = tmp_path / storage_path(upload_id)
     path.parent.mkdir(parents=True)
 
-    assert len(uploads(sent, tmp_path)) == 1
+    assert len(check_uploads(sent, tmp_path)) == 1
     path.write_text("The lake.\n")
-    assert len(uploads(sent, tmp_path)) == 1
+    assert len(check_uploads(sent, tmp_path)) == 1
     path.write_text("The sea.\n")
-    assert uploads(sent, tmp_path) == []
+    assert check_uploads(sent, tmp_path) == []
 
 
 def test_files_that_are_written_to_a_repository_twice_are_seen(tmp_path: Path) -> None:
@@ -222,13 +222,13 @@ def test_files_that_are_written_to_a_repository_twice_are_seen(tmp_path: Path) -
     commit("main")
     note = Note(Act(1, 0.0, "repository", 0, {}), "marker", seen={"folder": str(tmp_path)})
 
-    assert commits(note) == []
+    assert check_commits(note) == []
     note.seen["applied"] = {"commit_sha": commit(BRANCH)}
-    assert commits(note) == []
+    assert check_commits(note) == []
     note.seen["applied"] = {"commit_sha": commit(BRANCH)}
-    assert commits(note) == [f"{note}: its branch has 3 commits"]
+    assert check_commits(note) == [f"{note}: its branch has 3 commits"]
     note.seen["applied"] = {"commit_sha": "0" * 40}
-    assert "was answered, the branch has" in commits(note)[0]
+    assert "was answered, the branch has" in check_commits(note)[0]
 
 
 @pytest.mark.parametrize(

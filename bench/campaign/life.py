@@ -166,7 +166,7 @@ class Life:
     def _judge(self, providers: RunningSimulator) -> None:
         outcome = self._outcome
         deadline = time.monotonic() + _QUIET_SECONDS
-        while (left := quiet.what_is_open()) and time.monotonic() < deadline:
+        while (left := quiet.find_open_work()) and time.monotonic() < deadline:
             time.sleep(_LOOK)
         journal = providers.calls()
         self._keep("journal.json", journal)
@@ -175,14 +175,14 @@ class Life:
         outcome.calls = len(journal)
         outcome.violations += [f"{each} after {_QUIET_SECONDS:.0f} s" for each in left]
         outcome.violations += self._parts.unexpected_endings()
-        outcome.violations += money.invariants()
+        outcome.violations += money.check_invariants()
         is_lossy = any(fault.kind in LOSSY for fault in self._schedule.faults)
         of_books, outcome.lost = money.books(self._notes, journal, is_lossy=is_lossy).check()
         outcome.violations += of_books
-        outcome.violations += money.costs()
-        outcome.violations += money.topups(self._people, self._notes)
-        outcome.violations += sessions.gaps()
-        outcome.violations += files.rows_and_files(self._outputs, self._uploads)
+        outcome.violations += money.check_costs()
+        outcome.violations += money.check_topups(self._people, self._notes)
+        outcome.violations += sessions.check_gaps()
+        outcome.violations += files.check_rows_and_files(self._outputs, self._uploads)
         reader = sessions.Reader(self._parts.urls)
         for note in self._notes:
             outcome.acts[note.act.kind] += 1
@@ -197,10 +197,10 @@ class Life:
         if closed and note.act.person == LEAVER:
             return
         person = self._people[note.act.person]
-        for check in (sessions.followed, sessions.replies, files.jobs):
+        for check in (sessions.check_followed, sessions.check_replies, files.check_jobs):
             self._outcome.violations += check(note, person, reader)
-        self._outcome.violations += files.uploads(note, self._uploads)
-        self._outcome.violations += repositories.commits(note)
+        self._outcome.violations += files.check_uploads(note, self._uploads)
+        self._outcome.violations += repositories.check_commits(note)
 
     # --- What it stands on ------------------------------------------------------------------------
 

@@ -37,7 +37,7 @@ ACTS: MappingProxyType[str, Callable[[Asker], None]] = MappingProxyType(
         "revocation": accounts.revocation,
         "invitation": accounts.invitation,
         "refund": operators.refund,
-        "switch": operators.switch_off_for_a_while,
+        "switch": operators.switch_provider_off_and_on,
         "departure": operators.delete_account,
     }
 )

@@ -10,8 +10,11 @@ _DRIVE = "google_drive"
 
 
 def import_from_drive(asker: Asker) -> None:
-    """Both are begun anew where they were not answered: a consent is finished once, and an import
-    may leave an upload that expires."""
+    """Connect a drive by OAuth, and import one of its files.
+
+    A connection or an import that was not answered is begun anew: a consent is finished once, and
+    an import may leave an upload that expires.
+    """
     note = asker.note
     content = f"Notes of {note.marker}.\n"
     file_id = asker.endpoints.simulator.drive.add_file(note.marker, "notes.txt", content)

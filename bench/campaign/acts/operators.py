@@ -39,8 +39,8 @@ def _refund(asker: Asker, operation_id: UUID) -> None:
     asker.note.seen["refunded"] = refunded.to_balance
 
 
-def switch_off_for_a_while(asker: Asker) -> None:
-    """Switch a provider off, and on again some seconds later."""
+def switch_provider_off_and_on(asker: Asker) -> None:
+    """Switch a provider off, and on again after the seconds of the act."""
     options = asker.note.act.options
     _retry(asker, lambda: switch_provider(name=options["provider"], is_off=True))
     time.sleep(options["seconds"])

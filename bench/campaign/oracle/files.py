@@ -10,7 +10,7 @@ from files.models import StoredFile, Upload
 from files.types import storage_path
 
 
-def rows_and_files(outputs: Path, uploads: Path) -> list[str]:
+def check_rows_and_files(outputs: Path, uploads: Path) -> list[str]:
     """Every file has a row, and every row that is kept has its file. A row without a file may be
     the remains of a write that failed, which expires."""
     stored = {storage_path(row.name): row for row in StoredFile.objects.all()}
@@ -40,7 +40,7 @@ def _files_in(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
 
 
-def uploads(note: Note, folder: Path) -> list[str]:
+def check_uploads(note: Note, folder: Path) -> list[str]:
     """What was uploaded or imported, and answered, is there as it was."""
     wrong = []
     for upload_id, content in note.seen.get("uploads", {}).items():
@@ -50,7 +50,7 @@ def uploads(note: Note, folder: Path) -> list[str]:
     return wrong
 
 
-def jobs(note: Note, person: Person, reader: Reader) -> list[str]:
+def check_jobs(note: Note, person: Person, reader: Reader) -> list[str]:
     """What was seen to end stays as it was, and its files are there."""
     wrong = []
     if shown := note.seen.get("shown"):

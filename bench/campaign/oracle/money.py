@@ -31,7 +31,7 @@ SINGLE = ("chat", "embeddings", "picture_call", "transcript")
 ATTEMPTS = 2 * 3
 
 
-def invariants() -> list[str]:
+def check_invariants() -> list[str]:
     """The invariants of `manage.py reconcile`."""
     return [f"invariant {each.invariant.name}: {each.row}" for each in find_violations()]
 
@@ -184,7 +184,7 @@ def _is_of_any(answer: Answer, charges: list[Charge]) -> bool:
     return any(not answer.id or charge.pk.hex in answer.id for charge in charges)
 
 
-def costs() -> list[str]:
+def check_costs() -> list[str]:
     """What calls for text cost is what the price list says of their tokens."""
     wrong = []
     prices = get_catalog().models
@@ -198,7 +198,7 @@ def costs() -> list[str]:
     return wrong
 
 
-def topups(people: Sequence[Person], notes: Sequence[Note]) -> list[str]:
+def check_topups(people: Sequence[Person], notes: Sequence[Note]) -> list[str]:
     """What was topped up is in the ledger, once; so is what was given back."""
     wrong = []
     for number, person in enumerate(people):

@@ -24,7 +24,7 @@ OPEN = {
 }
 
 
-def what_is_open() -> list[str]:
+def find_open_work() -> list[str]:
     found = []
     with connection.cursor() as cursor:
         for what, query in OPEN.items():

@@ -9,7 +9,7 @@ from bench.campaign.notes import Note
 _COMMITS = 2
 
 
-def commits(note: Note) -> list[str]:
+def check_commits(note: Note) -> list[str]:
     """The branch has the commit that was answered, and no other of ours."""
     if "folder" not in note.seen:
         return []

@@ -52,14 +52,14 @@ class Reader:
         return frames
 
 
-def gaps() -> list[str]:
+def check_gaps() -> list[str]:
     """Streams whose numbers have gaps."""
     with connection.cursor() as cursor:
         cursor.execute(_GAPS)
         return [f"a stream with gaps: {row}" for row in cursor.fetchall()]
 
 
-def followed(note: Note, person: Person, reader: Reader) -> list[str]:
+def check_followed(note: Note, person: Person, reader: Reader) -> list[str]:
     """A council or a run, from all sides."""
     wrong = []
     for name, product in PRODUCTS.items():
@@ -109,7 +109,7 @@ def _difference(drawn: dict[str, Any], shown: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def replies(note: Note, person: Person, reader: Reader) -> list[str]:
+def check_replies(note: Note, person: Person, reader: Reader) -> list[str]:
     """What was read of replies is what is stored. A process that has died may have told a little
     more than it had stored; what was seen to finish stays as it was."""
     if "conversation" not in note.seen:

@@ -15,6 +15,16 @@ from providers.types import (
 AMPLE = Deadlines(connect=20.0, first_byte=20.0, idle=20.0, total=50.0)
 
 
+def within(
+    *,
+    first_byte: float = AMPLE.first_byte,
+    idle: float = AMPLE.idle,
+    total: float = AMPLE.total,
+) -> Deadlines:
+    """Those deadlines, of which the test waits for the ones that it gives."""
+    return Deadlines(connect=AMPLE.connect, first_byte=first_byte, idle=idle, total=total)
+
+
 def request(*messages: Message, effort: str | None = None, bound: int = 100) -> ChatRequest:
     return ChatRequest(
         "some-model",

@@ -11,7 +11,7 @@ from providers.chat_calls import MAX_ANSWER
 from providers.errors import UpstreamError
 from providers.types import ChatWire, Deadlines, Finish, TextDelta
 
-from .calls import AMPLE, events_and_failure, events_of, request, text_of
+from .calls import AMPLE, events_and_failure, events_of, request, text_of, within
 from .conftest import WireOf
 
 
@@ -60,10 +60,6 @@ def dialect(request: pytest.FixtureRequest) -> Dialect:
 @pytest.fixture
 def wire(dialect: Dialect, wire_of: WireOf) -> ChatWire:
     return wire_of(dialect.provider)
-
-
-def within(*, first_byte: float = 20.0, idle: float = 20.0, total: float = 50.0) -> Deadlines:
-    return Deadlines(connect=20.0, first_byte=first_byte, idle=idle, total=total)
 
 
 async def failure_of(wire: ChatWire, deadlines: Deadlines = AMPLE) -> UpstreamError:

@@ -10,13 +10,9 @@ from providers.errors import UpstreamError
 from providers.openai_compatible import OpenAICompatible
 from providers.types import ChatEvent, Deadlines, Finish, TextDelta
 
-from .calls import AMPLE, events_and_failure, events_of, request
+from .calls import AMPLE, events_and_failure, events_of, request, within
 from .chunks import DONE, finish, text
 from .conftest import MakeWire
-
-
-def within(*, first_byte: float = 20.0, idle: float = 20.0, total: float = 50.0) -> Deadlines:
-    return Deadlines(connect=20.0, first_byte=first_byte, idle=idle, total=total)
 
 
 async def failed_in_time(wire: OpenAICompatible, deadlines: Deadlines) -> list[ChatEvent]:
