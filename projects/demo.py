@@ -25,7 +25,8 @@ from projects.services import runs
 from projects.services.completion import STEP
 from projects.services.preparation import prepare
 from projects.types import MAX_PARALLEL, MAX_SUBTASKS, SHOWN, StepKind
-from providers.tokens import estimate_input, estimate_text
+from providers.token_estimate import estimate_text
+from providers.tokens import estimate_input
 from simulator import projects as simulator
 
 FINISHED = (

@@ -20,7 +20,6 @@ from inference.errors import AnswerInterrupted, CallCancelled
 from inference.meter import Meter
 from inference.runner import CallRunner
 from inference.types import ChatAnswer, ChatCall
-from providers.tokens import estimate_input
 from providers.types import (
     ChatEvent,
     ChatRequest,
@@ -84,13 +83,12 @@ class ChatRunner(CallRunner[ChatCall, ChatAnswer]):
         self._price = cast(TokenPrice, call.model.price)
         self._meter = Meter(
             self._price,
-            estimate_input(call.messages),
+            call.messages,
             call.input_bound,
             call.output_bound,
-            streamed=call.stream,
         )
         self._on_progress = on_progress
-        self._saved_deltas = 0
+        self._saved_progress = 0
         self._saved_at = time.monotonic()
         self._is_cancelled = False
 
@@ -138,7 +136,7 @@ class ChatRunner(CallRunner[ChatCall, ChatAnswer]):
     def checkpoint(self) -> Checkpoint:
         """The progress of the call, for a caller that saves the progress with the text in one
         transaction. The progress then counts as saved."""
-        self._saved_deltas, self._saved_at = self._meter.deltas, time.monotonic()
+        self._saved_progress, self._saved_at = self._meter.progress, time.monotonic()
         usage = self._meter.usage
         units: Units = {"tokens_in": usage.input_tokens, "tokens_out": usage.output_tokens}
         return Checkpoint(self.charge_id, units, self._meter.cost)
@@ -179,7 +177,7 @@ class ChatRunner(CallRunner[ChatCall, ChatAnswer]):
         return self._meter.has_output
 
     def progress_to_save(self) -> Checkpoint | None:
-        fresh = self._meter.deltas - self._saved_deltas
+        fresh = self._meter.progress - self._saved_progress
         now = time.monotonic()
         if not fresh or (fresh < CHECKPOINT_TOKENS and now - self._saved_at < CHECKPOINT_SECONDS):
             return None
@@ -204,7 +202,7 @@ class ChatRunner(CallRunner[ChatCall, ChatAnswer]):
         if fresh and self._first_output_at is None:
             self._first_output_at = time.monotonic()
             self._entry.answered()
-        if self._meter.deltas - self._saved_deltas >= CHECKPOINT_TOKENS:
+        if self._meter.progress - self._saved_progress >= CHECKPOINT_TOKENS:
             self._on_progress()
         if self._is_cancelled:
             if self._can_be_billed:

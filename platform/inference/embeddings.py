@@ -12,7 +12,7 @@ from common.errors import DomainError
 from health.entry import Entry
 from inference.runner import CallRunner
 from inference.types import EmbeddingAnswer, EmbeddingCall
-from providers.tokens import estimate_text
+from providers.token_estimate import estimate_text
 from providers.types import Deadlines, EmbeddingRequest, EmbeddingWire
 
 _decode_answer = msgspec.json.Decoder(EmbeddingAnswer).decode
@@ -33,9 +33,9 @@ class EmbeddingRunner(CallRunner[EmbeddingCall, EmbeddingAnswer]):
         call = self.call
         request = EmbeddingRequest(call.model.upstream_model, call.inputs, call.dimensions)
         embeddings = await self._wire.embed(request, Deadlines(total=seconds))
-        tokens = embeddings.input_tokens
-        if tokens is None:
-            tokens = sum(estimate_text(text) for text in call.inputs)
+        # A provider that counts nothing has not counted: no input is empty.
+        estimated = (estimate_text(text) for text in call.inputs)
+        tokens = embeddings.input_tokens or sum(estimated)
         # No more is billed than was held.
         self._result = EmbeddingAnswer(embeddings.vectors, min(tokens, call.input_bound))
 

@@ -8,7 +8,14 @@ from msgspec import Raw, Struct
 
 from providers.chat_calls import closing_events
 from providers.error_answers import error_from
-from providers.payloads import Count, decode, sensible, without_nul
+from providers.payloads import (
+    Count,
+    decode,
+    note_counts,
+    sensible,
+    usage_decoder,
+    without_nul,
+)
 from providers.types import ChatEvent, FinishReason, ReasoningDelta, TextDelta, Usage
 
 _FINISH_REASONS: dict[str, FinishReason] = {
@@ -78,7 +85,7 @@ _decode_block_delta = msgspec.json.Decoder(_BlockDelta).decode
 _decode_message_start = msgspec.json.Decoder(_MessageStart).decode
 _decode_message_delta = msgspec.json.Decoder(_MessageDelta).decode
 _decode_message = msgspec.json.Decoder(_Message).decode
-_decode_usage = msgspec.json.Decoder(_Usage).decode
+_decode_usage = usage_decoder(_Usage)
 
 
 class AnswerReader:
@@ -128,12 +135,10 @@ class AnswerReader:
             self.finish = _FINISH_REASONS.get(reason, "stop")
 
     def _note_usage(self, raw: Raw) -> None:
-        """Usage is repeated, sometimes with other numbers: the last of each counts."""
         if usage := sensible(_decode_usage, raw):
-            fresh = msgspec.structs.asdict(usage)
-            details = fresh.pop("output_tokens_details")
-            fresh["thinking_tokens"] = details and details.thinking_tokens
-            self._counts |= {name: count for name, count in fresh.items() if count is not None}
+            note_counts(self._counts, usage)
+            if usage.output_tokens_details:
+                note_counts(self._counts, usage.output_tokens_details)
 
     @property
     def usage(self) -> Usage | None:
@@ -142,12 +147,12 @@ class AnswerReader:
         Tokens that were read from a cache, or written to one, are not part of `input_tokens`.
         """
         counts = self._counts
-        if "input_tokens" not in counts or "output_tokens" not in counts:
+        if not counts:
             return None
-        cached, output = counts.get("cache_read_input_tokens", 0), counts["output_tokens"]
+        cached, output = counts.get("cache_read_input_tokens", 0), counts.get("output_tokens", 0)
         written = counts.get("cache_creation_input_tokens", 0)
         return Usage(
-            input_tokens=counts["input_tokens"] + written + cached,
+            input_tokens=counts.get("input_tokens", 0) + written + cached,
             output_tokens=output,
             cached_tokens=cached,
             reasoning_tokens=min(counts.get("thinking_tokens", 0), output),

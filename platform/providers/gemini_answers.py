@@ -1,13 +1,20 @@
 """Converts Gemini's answers into our events."""
 
-import msgspec
 from msgspec import Raw, Struct
 
 from providers.chat_calls import closing_events
 from providers.error_answers import error_from
 from providers.errors import RequestRefused, UpstreamError
 from providers.gemini_schema import Candidate, decode_answer
-from providers.payloads import Count, decode, is_given, sensible, without_nul
+from providers.payloads import (
+    Count,
+    decode,
+    is_given,
+    note_counts,
+    sensible,
+    usage_decoder,
+    without_nul,
+)
 from providers.types import ChatEvent, FinishReason, ReasoningDelta, TextDelta, Usage
 
 # Every other reason, a malformed tool call among them, means that the model gave up.
@@ -31,7 +38,7 @@ class _Usage(Struct, rename="camel"):
     thoughts_token_count: Count | None = None
 
 
-_decode_usage = msgspec.json.Decoder(_Usage).decode
+_decode_usage = usage_decoder(_Usage)
 
 
 class AnswerReader:
@@ -77,26 +84,25 @@ class AnswerReader:
             self.finish = _FINISH_REASONS.get(reason, "stop")
 
     def _note_usage(self, raw: Raw) -> None:
-        """Every chunk counts from the beginning of the answer: the last of each count is right."""
+        """Every chunk counts from the beginning of the answer."""
         if usage := sensible(_decode_usage, raw):
-            fresh = msgspec.structs.asdict(usage)
-            self._counts |= {name: count for name, count in fresh.items() if count is not None}
+            note_counts(self._counts, usage)
 
     @property
     def usage(self) -> Usage | None:
         """See `chat_calls.AnswerReader`.
 
-        Cached tokens are part of the prompt, but thoughts are not part of the candidates.
+        Cached tokens are part of the prompt, but thoughts are not part of the candidates. Where
+        only the thoughts are counted, although there is text, no output counts as counted.
         """
         counts = self._counts
-        is_counted = "candidates_token_count" in counts or not self._has_text
-        if "prompt_token_count" not in counts or not is_counted:
+        if not counts:
             return None
-        prompt = counts["prompt_token_count"] + counts.get("tool_use_prompt_token_count", 0)
-        thoughts = counts.get("thoughts_token_count", 0)
+        prompt = counts.get("prompt_token_count", 0) + counts.get("tool_use_prompt_token_count", 0)
+        thoughts, text = counts.get("thoughts_token_count", 0), counts.get("candidates_token_count")
         return Usage(
             input_tokens=prompt,
-            output_tokens=counts.get("candidates_token_count", 0) + thoughts,
+            output_tokens=(text or 0) + thoughts if text or not self._has_text else 0,
             cached_tokens=min(counts.get("cached_content_token_count", 0), prompt),
             reasoning_tokens=thoughts,
         )

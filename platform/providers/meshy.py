@@ -55,7 +55,7 @@ class _Task(Struct):
 
 _decode_created = msgspec.json.Decoder(_Created).decode
 _decode_task = msgspec.json.Decoder(_Task).decode
-_decode_credits = msgspec.json.Decoder(Count).decode
+_decode_credits = msgspec.json.Decoder(Count, strict=False).decode
 
 
 class Meshy(WithoutReferences):

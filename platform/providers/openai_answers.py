@@ -11,7 +11,15 @@ from msgspec import Raw, Struct
 from providers.chat_calls import closing_events
 from providers.error_answers import error_from
 from providers.errors import UpstreamError
-from providers.payloads import Count, decode, is_given, sensible, without_nul
+from providers.payloads import (
+    Count,
+    decode,
+    is_given,
+    note_counts,
+    sensible,
+    usage_decoder,
+    without_nul,
+)
 from providers.types import ChatEvent, FinishReason, ReasoningDelta, TextDelta, Usage
 
 DONE = b"[DONE]"
@@ -69,8 +77,8 @@ class _CompletionDetails(Struct):
 
 
 class _Usage(Struct):
-    prompt_tokens: Count
-    completion_tokens: Count
+    prompt_tokens: Count | None = None
+    completion_tokens: Count | None = None
     prompt_tokens_details: _PromptDetails | None = None
     completion_tokens_details: _CompletionDetails | None = None
     cached_tokens: Count | None = None  # Moonshot
@@ -78,17 +86,18 @@ class _Usage(Struct):
 
 
 _decode_answer = msgspec.json.Decoder(_Answer).decode
-_decode_usage = msgspec.json.Decoder(_Usage).decode
+_decode_usage = usage_decoder(_Usage)
 
 
 class AnswerReader:
     """Reads one answer. The finish is yielded at the end: some providers send usage after it."""
 
-    __slots__ = ("_reasoning_added", "_refused", "done", "finish", "usage")
+    __slots__ = ("_counts", "_reasoning_added", "_refused", "done", "finish", "usage")
 
     def __init__(self, *, reasoning_added_to_completion: bool) -> None:
         self._reasoning_added = reasoning_added_to_completion
         self._refused = False
+        self._counts: dict[str, int] = {}
         self.usage: Usage | None = None
         self.finish: FinishReason | None = None
         self.done = False
@@ -138,8 +147,10 @@ class AnswerReader:
 
     def _note_usage(self, raw: Raw) -> None:
         """Malformed usage counts as missing."""
-        if usage := sensible(_decode_usage, raw):
-            self.usage = self._normalised(usage)
+        usage = sensible(_decode_usage, raw)
+        if usage and (usage.prompt_tokens is not None or usage.completion_tokens is not None):
+            note_counts(self._counts, self._normalised(usage))
+            self.usage = Usage(**self._counts)
 
     def _normalised(self, usage: _Usage) -> Usage:
         prompt, completion = usage.prompt_tokens_details, usage.completion_tokens_details
@@ -150,11 +161,11 @@ class AnswerReader:
             or 0
         )
         reasoning = (completion.reasoning_tokens if completion else None) or 0
-        output = usage.completion_tokens + (reasoning if self._reasoning_added else 0)
+        output = (usage.completion_tokens or 0) + (reasoning if self._reasoning_added else 0)
         return Usage(
-            input_tokens=usage.prompt_tokens,
+            input_tokens=usage.prompt_tokens or 0,
             output_tokens=output,
-            cached_tokens=min(cached, usage.prompt_tokens),
+            cached_tokens=min(cached, usage.prompt_tokens or 0),
             reasoning_tokens=min(reasoning, output),
         )
 

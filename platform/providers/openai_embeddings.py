@@ -15,7 +15,7 @@ from common.http import UpstreamClient
 from providers.config import ProviderConfig
 from providers.errors import UpstreamError
 from providers.http_calls import answered, read_body
-from providers.payloads import Count, sensible
+from providers.payloads import Count, sensible, usage_decoder
 from providers.tokens import texts_upper_bound
 from providers.types import Deadlines, EmbeddingRequest, Embeddings
 from providers.vectors import dimensions_of, encoded, shortened
@@ -44,7 +44,7 @@ class _Answer(Struct):
 
 
 _decode_answer = msgspec.json.Decoder(_Answer).decode
-_decode_usage = msgspec.json.Decoder(_Usage).decode
+_decode_usage = usage_decoder(_Usage)
 
 
 class OpenAIEmbeddings:

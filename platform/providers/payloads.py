@@ -4,7 +4,8 @@ import json
 from collections.abc import Callable
 from typing import Annotated, TypeVar
 
-from msgspec import DecodeError, Meta, Raw
+import msgspec
+from msgspec import DecodeError, Meta, Raw, Struct
 
 from providers.errors import UpstreamError
 
@@ -23,6 +24,19 @@ def decode(decoder: Callable[[bytes], T], payload: bytes) -> T:
         return decoder(_with_whole_characters(payload))
     except (ValueError, RecursionError):
         raise UpstreamError("The provider sent something that is not an answer.") from None
+
+
+def usage_decoder(form: type[T]) -> Callable[[Raw], T]:
+    """A decoder of counts, which some providers write as floats: 11.0."""
+    return msgspec.json.Decoder(form, strict=False).decode
+
+
+def note_counts(counts: dict[str, int], fresh: Struct) -> None:
+    """Keep the counts of a struct, where it has some. Usage is restated, sometimes with other
+    numbers: the last of each counts, but a zero never replaces an earlier count."""
+    for name, count in msgspec.structs.asdict(fresh).items():
+        if isinstance(count, int) and (count or name not in counts):
+            counts[name] = count
 
 
 def is_given(raw: Raw) -> bool:

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 
+from providers.token_estimate import estimate_text
 from providers.types import Message
 
 _ENVELOPE = 16  # tokens that a chat template may add around one message
-_BYTES_PER_TOKEN = 4  # of ordinary prose
 _ESTIMATED_ENVELOPE = 4
 
 
@@ -24,20 +24,9 @@ def texts_upper_bound(texts: Iterable[str]) -> int:
     return sum(_utf8_length(text) + _ENVELOPE for text in texts)
 
 
-def estimate_text(text: str) -> int:
-    """An estimate of the tokens of a text, at least 1."""
-    return max(1, _utf8_length(text) // _BYTES_PER_TOKEN)
-
-
 def estimate_input(messages: Iterable[Message]) -> int:
     """An estimate of the input tokens, at least 1: for a call whose usage never came."""
-    return max(
-        1,
-        sum(
-            _utf8_length(message.text) // _BYTES_PER_TOKEN + _ESTIMATED_ENVELOPE
-            for message in messages
-        ),
-    )
+    return max(1, sum(estimate_text(message.text) + _ESTIMATED_ENVELOPE for message in messages))
 
 
 def _utf8_length(text: str) -> int:

@@ -72,7 +72,7 @@ class _Found(Struct):
 _decode_created = msgspec.json.Decoder(_Created).decode
 _decode_uploaded = msgspec.json.Decoder(_Uploaded).decode
 _decode_found = msgspec.json.Decoder(_Found).decode
-_decode_credits = msgspec.json.Decoder(Count).decode
+_decode_credits = msgspec.json.Decoder(Count, strict=False).decode
 
 
 class Tripo(WithoutReferences):

@@ -15,7 +15,7 @@ from projects.plans import Plan, PlannedSubtask
 from projects.prompts.planning import Brief, planning_prompt
 from projects.selectors.roster import assign, default_planner, reviewer_of, roster_of
 from projects.types import FEATURE, StepKind
-from providers.tokens import estimate_text
+from providers.token_estimate import estimate_text
 
 # What a run is taken to be like: subtasks, where as many may be, and tokens of the answers.
 EXPECTED_SUBTASKS: Final = 5

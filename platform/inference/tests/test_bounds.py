@@ -125,7 +125,7 @@ def test_no_usage_of_a_chat_call_costs_more_than_its_worst(
 ) -> None:
     messages = (Message("user", text),)
     call = ChatCall(**calls, model=model_at(price), messages=messages, max_output_tokens=asked)
-    meter = Meter(price, 1, call.input_bound, call.output_bound, streamed=False)
+    meter = Meter(price, call.messages, call.input_bound, call.output_bound)
     counts = st.integers(0, 1_000_000)
     meter.take([Usage(used.draw(counts), used.draw(counts)), TextDelta("a")])
     assert meter.cost <= call.worst_cost

@@ -1,50 +1,116 @@
 """What is billed of an answer, with and without the provider's own count."""
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from catalog.types import TokenPrice
 from inference.meter import Meter
-from providers.types import ChatEvent, Finish, TextDelta, Usage
+from providers.token_estimate import BLOCK, estimate_text
+from providers.tokens import estimate_input
+from providers.types import ChatEvent, Finish, Message, ReasoningDelta, TextDelta, Usage
 
 PRICE = TokenPrice(version_id=1, input=1_000_000, output=2_000_000, fee=0)
+MESSAGES = (Message("user", "What is the capital of France?"),)
+ESTIMATED_INPUT = estimate_input(MESSAGES)
+SENTENCE = "The capital of France is Paris, which lies on the Seine."
+THOUGHT = "The user asks for a capital; that of France is Paris."
 
 
-def meter_of(*events: ChatEvent, streamed: bool = True) -> Meter:
-    meter = Meter(PRICE, 7, input_bound=1_000, output_bound=100, streamed=streamed)
-    meter.take(list(events))
+def meter_of(*events: ChatEvent) -> Meter:
+    meter = Meter(PRICE, MESSAGES, input_bound=10_000, output_bound=5_000)
+    for event in events:
+        meter.take([event])
     return meter
 
 
 def test_the_provider_s_count_wins() -> None:
-    assert meter_of(TextDelta("a"), Usage(3, 5), Finish("stop")).usage == Usage(3, 5)
+    assert meter_of(TextDelta(SENTENCE), Usage(3, 5), Finish("stop")).usage == Usage(3, 5)
 
 
-def test_a_count_of_nothing_is_believed_and_noticed() -> None:
-    meter = meter_of(TextDelta("a"), Usage(3, 0), Finish("stop"))
-    assert meter.usage == Usage(3, 0)
+def test_a_count_of_nothing_counts_nothing_that_was_shown_and_is_noticed() -> None:
+    meter = meter_of(TextDelta(SENTENCE), Usage(0, 0), Finish("stop"))
+    assert meter.usage == Usage(ESTIMATED_INPUT, estimate_text(SENTENCE))
     assert meter.counts_nothing
 
 
-def test_a_stream_without_count_is_billed_by_its_deltas() -> None:
-    assert meter_of(TextDelta("a" * 400), TextDelta("b"), Finish("stop")).usage == Usage(7, 2)
+def test_a_count_of_nothing_is_believed_where_nothing_was_shown() -> None:
+    meter = meter_of(Usage(0, 0), Finish("stop"))
+    assert meter.has_output
+    assert meter.usage == Usage(0, 0)
 
 
-def test_a_whole_answer_without_count_is_billed_by_its_length() -> None:
-    meter = meter_of(TextDelta("a" * 80), Finish("stop"), streamed=False)
-    assert meter.usage == Usage(7, 20)
+def test_uncounted_text_is_billed_by_its_length_however_it_comes() -> None:
+    whole = meter_of(TextDelta(SENTENCE))
+    in_two = meter_of(TextDelta(SENTENCE[:20]), TextDelta(SENTENCE[20:]))
+    assert whole.usage == in_two.usage == Usage(ESTIMATED_INPUT, estimate_text(SENTENCE))
 
 
-def test_a_short_answer_is_a_token_at_least() -> None:
-    assert meter_of(TextDelta("a"), Finish("stop"), streamed=False).usage.output_tokens == 1
+def test_uncounted_text_has_a_token_for_each_delta() -> None:
+    letters = [TextDelta(letter) for letter in "incomprehensible"]
+    assert meter_of(*letters).usage.output_tokens == len(letters)
 
 
-def test_a_broken_answer_is_billed_as_far_as_it_was_counted() -> None:
-    assert meter_of(Usage(3, 50), TextDelta("a")).usage == Usage(3, 50)
+def test_uncounted_reasoning_is_billed_with_the_text() -> None:
+    text, thought = estimate_text(SENTENCE), estimate_text(THOUGHT)
+    usage = meter_of(ReasoningDelta(THOUGHT), TextDelta(SENTENCE)).usage
+    assert usage == Usage(ESTIMATED_INPUT, text + thought, reasoning_tokens=thought)
 
 
-def test_deltas_after_the_last_count_of_an_interrupted_answer_are_counted_here() -> None:
-    assert meter_of(Usage(3, 1), TextDelta("a"), TextDelta("b")).usage == Usage(3, 2)
+def test_reasoning_that_was_counted_before_the_text_is_not_counted_twice() -> None:
+    told = Usage(9, 0, reasoning_tokens=400)
+    usage = meter_of(ReasoningDelta(THOUGHT), told, TextDelta(SENTENCE)).usage
+    assert usage == Usage(9, 400 + estimate_text(SENTENCE), reasoning_tokens=400)
+
+
+def test_the_input_is_billed_as_it_was_told_before_any_output() -> None:
+    assert meter_of(Usage(5_000, 0), TextDelta(SENTENCE)).usage.input_tokens == 5_000
+
+
+def test_a_broken_answer_is_billed_as_far_as_it_was_counted_and_estimated_beyond() -> None:
+    usage = meter_of(TextDelta("Well."), Usage(3, 50), TextDelta(SENTENCE)).usage
+    assert usage == Usage(3, 50 + estimate_text(SENTENCE))
+
+
+def test_an_early_count_is_replaced_by_a_later_one() -> None:
+    meter = meter_of(TextDelta("Well."), Usage(3, 2), TextDelta(SENTENCE), Usage(3, 14))
+    assert meter.usage == Usage(3, 14)
+    assert meter.is_counted
+
+
+def test_text_after_a_count_is_not_counted() -> None:
+    assert not meter_of(TextDelta("Well."), Usage(3, 2), TextDelta(SENTENCE)).is_counted
 
 
 def test_nothing_beyond_the_bounds_is_billed() -> None:
-    meter = meter_of(TextDelta("a"), Usage(2_000, 200, 1_500, 150), Finish("stop"))
-    assert meter.usage == Usage(1_000, 100, 1_000, 100)
-    assert meter.cost == 1_000 * 1_000 + 100 * 2_000
+    told = Usage(20_000, 9_000, 15_000, 8_000)
+    meter = meter_of(TextDelta("a"), told, Finish("stop"))
+    assert meter.usage == Usage(10_000, 5_000, 10_000, 5_000)
+    assert meter.cost == 10_000 * 1_000 + 5_000 * 2_000
+
+
+def test_an_estimate_is_under_the_bound_too() -> None:
+    assert meter_of(TextDelta("no " * 20_000)).usage.output_tokens == 5_000
+
+
+TEXTS = st.text(max_size=3 * BLOCK) | st.text("abc ", min_size=BLOCK, max_size=3 * BLOCK)
+
+
+@given(text=TEXTS, cuts=st.lists(st.integers(0, 3 * BLOCK), max_size=8), asked=st.booleans())
+def test_the_bill_does_not_depend_on_how_often_it_was_saved(
+    text: str, cuts: list[int], asked: bool
+) -> None:
+    ends = sorted({min(cut, len(text)) for cut in cuts} | {len(text)})
+    pieces = [text[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+    meter = meter_of()
+    for piece in pieces:
+        meter.take([TextDelta(piece)])
+        if asked:
+            assert meter.cost >= 0
+    unasked = meter_of(*(TextDelta(piece) for piece in pieces))
+    assert meter.usage == unasked.usage
+
+
+@pytest.mark.parametrize("wide", ["a", "é", "中", "😀", "\x00"])
+def test_a_delta_has_no_more_tokens_than_bytes(wide: str) -> None:
+    assert estimate_text(wide * 300) <= len((wide * 300).encode())

@@ -75,21 +75,41 @@ async def test_thinking_is_part_of_the_output(upstream: Upstream, wire: ChatWire
     assert events == [Usage(9, 90, reasoning_tokens=80), Finish("stop")]
 
 
+async def test_the_input_counts_as_soon_as_it_is_told(upstream: Upstream, wire: ChatWire) -> None:
+    """The output that the first event tells is a placeholder, and counts for nothing."""
+    upstream.answer = Answer([start(input_tokens=9, output_tokens=1), text("x")])
+    events, _ = await events_and_failure(wire)
+    assert events == [TextDelta("x"), Usage(9, 0)]
+
+
+async def test_a_later_zero_does_not_replace_a_count(upstream: Upstream, wire: ChatWire) -> None:
+    restated = end(input_tokens=0, cache_read_input_tokens=0, output_tokens=3)
+    opening = start(input_tokens=50, cache_read_input_tokens=7)
+    events = await stream(upstream, wire, opening, text("x"), restated, STOP)
+    assert Usage(57, 3, cached_tokens=7) in events
+
+
+async def test_counts_may_be_floats(upstream: Upstream, wire: ChatWire) -> None:
+    events = await stream(upstream, wire, start(input_tokens=9.0), end(output_tokens=3.0), STOP)
+    assert events[0] == Usage(9, 3)
+
+
 @pytest.mark.parametrize(
-    "pieces",
+    ("pieces", "known"),
     [
-        [start(input_tokens=9, output_tokens=1), text("x"), end()],
-        [start(), text("x"), end(output_tokens=3)],
-        [start(input_tokens=-9), text("x"), end(output_tokens=3)],
-        [start(input_tokens=9), text("x"), end(output_tokens="three")],
-        [start(input_tokens=9), text("x"), end(output_tokens=10**30)],
+        ([start(), text("x"), end()], []),
+        ([start(input_tokens=9, output_tokens=1), text("x"), end()], [Usage(9, 0)]),
+        ([start(), text("x"), end(output_tokens=3)], [Usage(0, 3)]),
+        ([start(input_tokens=-9), text("x"), end(output_tokens=3)], [Usage(0, 3)]),
+        ([start(input_tokens=9), text("x"), end(output_tokens="three")], [Usage(9, 0)]),
+        ([start(input_tokens=9), text("x"), end(output_tokens=10**30)], [Usage(9, 0)]),
     ],
 )
-async def test_usage_that_is_missing_or_senseless_is_none(
-    upstream: Upstream, wire: ChatWire, pieces: list[bytes]
+async def test_a_count_that_is_missing_or_senseless_leaves_the_others(
+    upstream: Upstream, wire: ChatWire, pieces: list[bytes], known: list[Usage]
 ) -> None:
-    """The output that the first event tells is a placeholder, and counts for nothing."""
-    assert await stream(upstream, wire, *pieces, STOP) == [TextDelta("x"), Finish("stop")]
+    events = await stream(upstream, wire, *pieces, STOP)
+    assert sorted(events, key=repr) == sorted([TextDelta("x"), *known, Finish("stop")], key=repr)
 
 
 async def test_zero_is_data(upstream: Upstream, wire: ChatWire) -> None:
@@ -172,7 +192,7 @@ async def test_an_error_in_the_middle_keeps_what_came_before(
     error = event("error", error={"type": "overloaded_error", "message": "Overloaded"})
     upstream.answer = Answer([start(input_tokens=9) + text("a") + error])
     events, failure = await events_and_failure(wire)
-    assert events == [TextDelta("a")]
+    assert events == [TextDelta("a"), Usage(9, 0)]
     assert str(failure) == "The provider failed (overloaded_error)."
 
 

@@ -88,8 +88,6 @@ async def test_an_answer_of_thoughts_alone_is_billed(upstream: Upstream, wire: C
     [
         None,
         {},
-        {"candidatesTokenCount": 3},
-        {"promptTokenCount": 9},
         {"promptTokenCount": -9, "candidatesTokenCount": 3},
         {"promptTokenCount": "nine", "candidatesTokenCount": 3},
         "many",
@@ -101,6 +99,37 @@ async def test_usage_that_is_missing_or_senseless_is_none(
     candidate = {"content": {"parts": [{"text": "x"}]}, "finishReason": "STOP"}
     events = await stream(upstream, wire, event(candidates=[candidate], usageMetadata=usage))
     assert events == [TextDelta("x"), Finish("stop")]
+
+
+@pytest.mark.parametrize(
+    ("usage", "known"),
+    [
+        ({"candidatesTokenCount": 3}, Usage(0, 3)),
+        ({"promptTokenCount": 9}, Usage(9, 0)),
+        ({"promptTokenCount": 9, "thoughtsTokenCount": 40}, Usage(9, 0, reasoning_tokens=40)),
+        ({"promptTokenCount": 9.0, "candidatesTokenCount": 3.0}, Usage(9, 3)),
+    ],
+)
+async def test_a_count_counts_without_the_others(
+    upstream: Upstream, wire: ChatWire, usage: object, known: Usage
+) -> None:
+    """Thoughts alone are no count of an answer that has text."""
+    candidate = {"content": {"parts": [{"text": "x"}]}, "finishReason": "STOP"}
+    events = await stream(upstream, wire, event(candidates=[candidate], usageMetadata=usage))
+    assert events == [TextDelta("x"), known, Finish("stop")]
+
+
+async def test_a_later_zero_does_not_replace_a_count(upstream: Upstream, wire: ChatWire) -> None:
+    counted = {"promptTokenCount": 9, "candidatesTokenCount": 3}
+    parts = {"content": {"parts": [{"text": "x"}]}}
+    early = event(candidates=[parts], usageMetadata=counted)
+    zeros = dict.fromkeys(counted, 0)
+    late = event(candidates=[{"finishReason": "STOP"}], usageMetadata=zeros)
+    assert await stream(upstream, wire, early + late) == [
+        TextDelta("x"),
+        Usage(9, 3),
+        Finish("stop"),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -146,13 +146,37 @@ async def test_restated_usage_counts_once_and_last(
     assert usage_of(events) == Usage(9, 3)
 
 
+async def test_a_later_zero_does_not_replace_a_count(
+    upstream: Upstream, wire: OpenAICompatible
+) -> None:
+    early, late = finish(usage=usage(9, 3)), event({"choices": [], "usage": usage(0, 0)})
+    assert usage_of(await stream(upstream, wire, early, late)) == Usage(9, 3)
+
+
+async def test_the_input_counts_without_the_output(
+    upstream: Upstream, wire: OpenAICompatible
+) -> None:
+    events = await stream(upstream, wire, finish(usage={"prompt_tokens": 9}))
+    assert usage_of(events) == Usage(9, 0)
+
+
+async def test_counts_may_be_floats(upstream: Upstream, wire: OpenAICompatible) -> None:
+    given = {
+        "prompt_tokens": 11.0,
+        "completion_tokens": 3.0,
+        "prompt_tokens_details": {"cached_tokens": 7.0},
+    }
+    events = await stream(upstream, wire, finish(usage=given))
+    assert usage_of(events) == Usage(11, 3, cached_tokens=7)
+
+
 async def test_zero_is_data(upstream: Upstream, wire: OpenAICompatible) -> None:
     assert usage_of(await stream(upstream, wire, finish(usage=usage(0, 0)))) == Usage(0, 0)
 
 
 @pytest.mark.parametrize(
     "given",
-    [None, {}, {"prompt_tokens": 9}, usage(-1, 3), usage(9, 10**30), usage(9, 1.5), "many"],  # type: ignore[arg-type]
+    [None, {}, {"total_tokens": 9}, usage(-1, 3), usage(9, 10**30), usage(9, 1.5), "many"],  # type: ignore[arg-type]
 )
 async def test_usage_that_is_missing_or_senseless_is_none(
     upstream: Upstream, wire: OpenAICompatible, given: object

@@ -190,7 +190,12 @@ async def test_usage_that_one_call_kept_to_itself_is_unknown(
     assert embeddings.input_tokens is None
 
 
-async def test_a_usage_of_nothing_is_believed(upstream: Upstream, wire: OpenAIEmbeddings) -> None:
+async def test_a_count_may_be_a_float(upstream: Upstream, wire: OpenAIEmbeddings) -> None:
+    upstream.answer = listed(VECTOR, usage={"prompt_tokens": 7.0})
+    assert (await wire.embed(embedding_request(), AMPLE)).input_tokens == 7
+
+
+async def test_a_usage_of_nothing_is_passed_on(upstream: Upstream, wire: OpenAIEmbeddings) -> None:
     upstream.answer = listed(VECTOR, usage={"prompt_tokens": 0})
     assert (await wire.embed(embedding_request(), AMPLE)).input_tokens == 0
 
@@ -205,7 +210,7 @@ async def test_a_usage_of_nothing_is_believed(upstream: Upstream, wire: OpenAIEm
         {"prompt_tokens": -1},
         {"prompt_tokens": 1.5},
         {"prompt_tokens": 2**40},
-        {"prompt_tokens": "7"},
+        {"prompt_tokens": "seven"},
     ],
 )
 async def test_usage_that_makes_no_sense_is_missing(

@@ -119,10 +119,8 @@ async def test_no_usage_is_none(simulated: Simulated) -> None:
 
 
 async def test_zero_usage_is_data(simulated: Simulated) -> None:
-    """But Google leaves a count of nothing out, so text without one is text that is not counted."""
-    expected = [] if simulated.name == "google" else [Usage(0, 0)]
     for events in await both_ways(simulated, text="Paris.", reasoning_tokens=0, zero_usage=True):
-        assert [event for event in events if isinstance(event, Usage)] == expected
+        assert [event for event in events if isinstance(event, Usage)] == [Usage(0, 0)]
 
 
 async def test_a_model_that_declines_answers(simulated: Simulated) -> None:

@@ -25,7 +25,3 @@ def test_half_a_surrogate_pair_is_counted_and_not_an_error() -> None:
 @given(MESSAGES)
 def test_the_estimate_is_positive_and_under_the_bound(messages: list[Message]) -> None:
     assert 1 <= estimate_input(messages) <= input_upper_bound(messages, 64)
-
-
-def test_the_estimate_of_prose_is_a_quarter_of_its_bytes() -> None:
-    assert estimate_input([Message("user", "x" * 400)]) == 104
