@@ -1,8 +1,8 @@
 """`python -m bench`: measures the service beside a bare pass-through and LiteLLM's proxy, the usage
 report over a million charges, the requests of a web app, the money functions under pgbench,
 sockets, event log and councils, conversations, project runs, repositories and studios, normal
-users beside abusive connections, what it costs to watch the service, and what charges and events
-take on disk.
+users beside abusive connections, what it costs to watch the service, how near the bill of an
+answer is whose provider has not counted it, and what charges and events take on disk.
 
 Everything is real and runs on this machine: PostgreSQL that waits for its disk, Redis, the rate
 limiter, one process for the service and one for each yardstick, and an upstream without delay.
@@ -36,6 +36,7 @@ def main() -> None:
         "studios",
         "abuse",
         "operate",
+        "estimates",
         "sizes",
     )
     parser.add_argument("--only", choices=parts, help="one part of it")

@@ -12,6 +12,7 @@ from bench import (
     api,
     chat,
     conversations,
+    estimates,
     live,
     noise,
     open_streams,
@@ -56,6 +57,7 @@ def run(*, rounds: int, seconds: int, only: str | None = None) -> None:
         "studios": studios.run,
         "abuse": abuse.run,
         "operate": operate.run,
+        "estimates": estimates.run,
         "sizes": sizes.run,
     }
     targets: list[Target] = []

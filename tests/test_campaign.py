@@ -79,6 +79,7 @@ def call(**fields: Any) -> dict[str, Any]:
         "tokens_emitted": 10,
         "reasoning_tokens": 0,
         "reasoning_emitted": 0,
+        "bytes_emitted": 0,
         "images": 0,
         "images_emitted": 0,
         "seconds": None,

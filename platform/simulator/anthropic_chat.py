@@ -1,6 +1,6 @@
 """Anthropic's `POST /v1/messages`: named events, blocks of content, usage at both ends."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from simulator import anthropic_request, chat
 from simulator.answer import Ending
@@ -57,13 +57,13 @@ class _Message:
         if self._answer.reasoning and not self.dialect.shows_thoughts:
             yield from self._switch_to("thinking")
 
-    def thought(self, token: str) -> Iterator[bytes]:
+    def thought(self, text: str) -> Iterator[bytes]:
         yield from self._switch_to("thinking")
-        yield self._delta({"type": "thinking_delta", "thinking": token})
+        yield self._delta({"type": "thinking_delta", "thinking": text})
 
-    def word(self, token: str) -> Iterator[bytes]:
+    def words(self, tokens: Sequence[str]) -> Iterator[bytes]:
         yield from self._switch_to("text")
-        yield self._delta({"type": "text_delta", "text": token})
+        yield self._delta({"type": "text_delta", "text": "".join(tokens)})
 
     def closing(self) -> Iterator[bytes]:
         yield from self._close_block()

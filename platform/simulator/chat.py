@@ -58,6 +58,8 @@ async def _send_whole(chat: Chat, form: Form) -> str:
     def emit() -> None:
         exchange.call.tokens_emitted = len(reply.words)
         exchange.call.reasoning_emitted = len(reply.reasoning) * form.dialect.shows_thoughts
+        shown = reply.reasoning if form.dialect.shows_thoughts else ()
+        exchange.call.bytes_emitted = len("".join((*shown, *reply.words)).encode())
 
     await exchange.connection.pause(exchange.steering.delay_ms * len(reply.words) / 1000)
     return await exchange.send_whole(form.whole(), emit)

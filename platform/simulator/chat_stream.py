@@ -1,6 +1,7 @@
-"""A chat answer as server-sent events, one for each word, and the faults of a stream."""
+"""A chat answer as server-sent events, each with some words, and the faults of a stream."""
 
-from collections.abc import Iterator
+import random
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -8,6 +9,9 @@ from simulator.chat_types import Chat, Form
 from simulator.provider import Json
 
 _HALVES_APART = 0.002  # seconds: the halves of a split event travel in two packets
+# The most words of an event: providers send a word at a time, some at a time, or many.
+_MOST_WORDS = (1, 8, 50)
+_LONGEST_MS = 200  # an event has the words of no more time
 
 
 def event(payload: Json, name: str | None = None) -> bytes:
@@ -58,6 +62,10 @@ class _Stream:
         self._form = form
         self._crlf = self._steering.crlf or form.dialect.crlf
         self._comment = f": {form.dialect.comment}\n\n".encode()
+        # The same answer comes in the same events.
+        self._sizes = random.Random(chat.answer.text)  # noqa: S311 - no secret
+        most = self._steering.delta_tokens or self._sizes.choice(_MOST_WORDS)
+        self._most = min(most, max(1, _LONGEST_MS // max(1, self._steering.delay_ms)))
 
     async def open(self) -> None:
         headers = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache"}
@@ -70,21 +78,30 @@ class _Stream:
         call, form = self._exchange.call, self._form
         await self.write(form.opening())
         if form.dialect.shows_thoughts:
-            for thought in self._answer.reasoning:
-                call.reasoning_emitted += 1
-                await self._say(form.thought(thought))
-        for word in words:
-            call.tokens_emitted += 1
-            await self._say(form.word(word))
+            for thoughts in self._in_events(self._answer.reasoning):
+                call.reasoning_emitted += len(thoughts)
+                await self._say(form.thought("".join(thoughts)), thoughts)
+        for some in self._in_events(words):
+            call.tokens_emitted += len(some)
+            await self._say(form.words(some), some)
 
     async def write(self, blocks: Iterator[bytes] | list[bytes]) -> None:
         """Write events; steering may add a comment to each, or split it."""
         for block in blocks:
             await self._send(self._comment + block if self._steering.comments else block)
 
-    async def _say(self, blocks: Iterator[bytes]) -> None:
+    def _in_events(self, words: Sequence[str]) -> Iterator[Sequence[str]]:
+        """The words of each event: the first has one, for a provider begins as soon as it can."""
+        size = 1
+        while words:
+            yield words[:size]
+            words = words[size:]
+            size = self._sizes.randint(1, self._most)
+
+    async def _say(self, blocks: Iterator[bytes], words: Sequence[str]) -> None:
+        self._exchange.call.bytes_emitted += len("".join(words).encode())
         await self.write(blocks)
-        await self._connection.pause(self._steering.delay_ms / 1000)
+        await self._connection.pause(self._steering.delay_ms * len(words) / 1000)
 
     async def _send(self, block: bytes) -> None:
         if self._crlf:

@@ -1,6 +1,6 @@
 """The common types of all chat wires: request, usage, answer."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -97,9 +97,9 @@ class Form(Protocol):
 
     def opening(self) -> Iterator[bytes]: ...
 
-    def thought(self, token: str) -> Iterator[bytes]: ...
+    def thought(self, text: str) -> Iterator[bytes]: ...
 
-    def word(self, token: str) -> Iterator[bytes]: ...
+    def words(self, tokens: Sequence[str]) -> Iterator[bytes]: ...
 
     def closing(self) -> Iterator[bytes]: ...
 

@@ -1,6 +1,6 @@
 """Gemini's `:generateContent` and `:streamGenerateContent`: usage grows from chunk to chunk."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from simulator import chat, gemini_images, gemini_request, vendor_usage
 from simulator.answer import Ending
@@ -64,12 +64,12 @@ class _Content:
         """A stream begins with its first part."""
         return iter(())
 
-    def thought(self, token: str) -> Iterator[bytes]:
-        yield event(self._response([{"text": token, "thought": True}], self._so_far()))
+    def thought(self, text: str) -> Iterator[bytes]:
+        yield event(self._response([{"text": text, "thought": True}], self._so_far()))
 
-    def word(self, token: str) -> Iterator[bytes]:
-        self._words_sent += 1
-        yield event(self._response([{"text": token}], self._so_far()))
+    def words(self, tokens: Sequence[str]) -> Iterator[bytes]:
+        self._words_sent += len(tokens)
+        yield event(self._response([{"text": "".join(tokens)}], self._so_far()))
 
     def closing(self) -> Iterator[bytes]:
         """The finish reason, on an empty part if there was any text."""

@@ -1,6 +1,6 @@
 """OpenAI's `POST /v1/chat/completions`, in the dialect of each vendor."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from simulator import chat, openai_request, vendors
 from simulator.answer import Ending
@@ -50,11 +50,11 @@ class _Completion:
             chunk["x_groq"] = {"id": self._call.request_id}
         yield event(chunk)
 
-    def thought(self, token: str) -> Iterator[bytes]:
-        yield event(self._chunk(self._thought(token)))
+    def thought(self, text: str) -> Iterator[bytes]:
+        yield event(self._chunk(self._thought(text)))
 
-    def word(self, token: str) -> Iterator[bytes]:
-        yield event(self._chunk({"content": token}))
+    def words(self, tokens: Sequence[str]) -> Iterator[bytes]:
+        yield event(self._chunk({"content": "".join(tokens)}))
 
     def closing(self) -> Iterator[bytes]:
         """The finish reason, the usage where the vendor puts it, the end."""

@@ -38,7 +38,9 @@ class Steering(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     - `no_usage`, `zero_usage`; `restate_usage`: early usage in a stream is too low.
 
     Times and format:
-    - `ttft_ms` before anything; `delay_ms` after each word, or before any answer but a chat's.
+    - `ttft_ms` before anything; `delay_ms` for each word, or before any answer but a chat's.
+    - The events of a stream have 1 to 50 words each, as many as the answer decides, or at most
+      `delta_tokens`; never more than come in 0.2 s.
     - `comments`, `crlf` and `split` (inside a character) change how a stream's events are written.
 
     Faults:
@@ -99,6 +101,7 @@ class Steering(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     zero_usage: bool = False
     restate_usage: bool = False
     delay_ms: Milliseconds = 0
+    delta_tokens: Annotated[int, msgspec.Meta(ge=1, le=1000)] | None = None
     ttft_ms: Milliseconds = 0
     comments: bool = False
     crlf: bool = False

@@ -38,7 +38,7 @@ def test_no_credential_is_kept(caller: Caller, header: str) -> None:
 
 def test_a_running_call_shows_how_far_it_has_come(caller: Caller) -> None:
     url = caller.simulator.base_url("openai") + "/chat/completions"
-    body = caller.body(stream=True, tokens=4, hang=True, after_tokens=3)
+    body = caller.body(stream=True, tokens=4, hang=True, after_tokens=3, delta_tokens=1)
     with caller.http.stream("POST", url, json=body) as answer:
         lines = (line for line in answer.iter_lines() if '"content":"' in line)
         for _ in range(4):  # the role and three words

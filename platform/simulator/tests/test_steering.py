@@ -97,7 +97,7 @@ def test_a_call_can_hang_until_the_caller_leaves(caller: Caller, place: dict[str
 
 
 def test_a_stream_can_end_without_finish_or_done(caller: Caller) -> None:
-    answer = caller.post(caller.body(stream=True, tokens=3, truncate=True))
+    answer = caller.post(caller.body(stream=True, tokens=3, truncate=True, delta_tokens=1))
     assert answer.status_code == 200
     assert answer.text.count('"delta":{"content":"') == 3
     assert "[DONE]" not in answer.text
@@ -171,3 +171,27 @@ def test_a_model_can_decline_with_words(caller: Caller) -> None:
     assert answer["choices"][0]["message"]["content"] == "I would rather not."
     assert answer["choices"][0]["finish_reason"] == "content_filter"
     assert answer["usage"]["completion_tokens"] == 4
+
+
+def test_the_events_of_a_stream_have_different_numbers_of_words(caller: Caller) -> None:
+    words: set[int] = set()
+    for number in range(20):
+        texts = _deltas(caller, text=f"{number} " + "and " * 300)
+        assert len("".join(texts).split()) == 301
+        words |= {len(text.split()) for text in texts}
+    assert {1, 50} <= words <= set(range(51))
+
+
+def test_the_same_answer_comes_in_the_same_events(caller: Caller) -> None:
+    first, second = (_deltas(caller, text="and " * 300) for _ in range(2))
+    assert first == second
+
+
+def test_a_slow_answer_comes_in_small_events(caller: Caller) -> None:
+    assert max(len(text.split()) for text in _deltas(caller, tokens=20, delay_ms=50)) <= 4
+
+
+def _deltas(caller: Caller, **steering: object) -> list[str]:
+    answer = caller.post(caller.body(stream=True, **steering)).text
+    choices = [choice for chunk in events(answer) for choice in chunk["choices"]]
+    return [choice["delta"].get("content") or "" for choice in choices]

@@ -94,7 +94,7 @@ def test_no_more_is_cached_than_was_asked(caller: Caller) -> None:
     ],
 )
 def test_reasoning_is_streamed_before_the_words(caller: Caller, provider: str, field: str) -> None:
-    body = caller.body(stream=True, tokens=2, reasoning_tokens=3)
+    body = caller.body(stream=True, tokens=2, reasoning_tokens=3, delta_tokens=1)
     answer = caller.post(body, provider).text.removeprefix(": OPENROUTER PROCESSING")
     deltas = [chunk["choices"][0]["delta"] for chunk in events(answer)]
     spoken = [next(iter(delta)) for delta in deltas if field in delta or delta.get("content")]
