@@ -50,7 +50,7 @@ def test_a_refusal_of_the_provider_says_what_can_be_done(
 def test_after_output_what_came_is_kept_and_billed(speaker: NewSpeaker) -> None:
     alice = speaker()
     conversation = alice.begin()
-    heard = alice.send(conversation, alice.words(tokens=9, fail="after", after_tokens=4))
+    heard = alice.send(conversation, alice.words(text="one " * 9, fail="after", after_tokens=4))
     reply = alice.message(conversation, heard.reply_id)
     assert (reply["status"], reply["error"]["code"]) == ("failed", "upstream_error")
     assert reply["content"] == heard.text != ""
@@ -100,7 +100,7 @@ def test_without_a_stream_a_failure_before_any_output_is_an_error(
 def test_without_a_stream_the_message_says_what_failed_and_was_billed(speaker: NewSpeaker) -> None:
     alice = speaker()
     conversation = alice.begin()
-    content = alice.words(tokens=9, fail="after", after_tokens=4)
+    content = alice.words(text="one " * 9, fail="after", after_tokens=4)
     body = alice.do("POST", f"/{conversation}/messages", content=content, stream=False)
     _, reply = alice.detail(conversation)["messages"]
     assert body["message"] == reply

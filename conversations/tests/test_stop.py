@@ -22,6 +22,7 @@ from conversations.tests.speaker import (
 )
 from events.models import Event
 from jobs.models import Job
+from providers.token_estimate import estimate_text
 from tests.stopwatch import Stopwatch
 
 
@@ -29,10 +30,13 @@ def stop(person: Speaker, conversation: str, reply_id: str) -> int:
     return person.ask("POST", f"/{conversation}/messages/{reply_id}/stop").status_code
 
 
-def test_a_reply_that_is_stopped_keeps_its_text_and_is_billed(speaker: NewSpeaker) -> None:
+@pytest.mark.parametrize("delta_tokens", [1, 10])
+def test_a_reply_that_is_stopped_keeps_its_text_and_is_billed(
+    speaker: NewSpeaker, delta_tokens: int
+) -> None:
     alice = speaker()
     conversation = alice.begin(model=BALANCE_ONLY)
-    content = alice.words(tokens=400, delay_ms=20)
+    content = alice.words(tokens=400, delay_ms=20, delta_tokens=delta_tokens)
     with alice.stream("POST", f"/{conversation}/messages", content=content) as stream:
         stream.until("text-delta")
         assert stop(alice, conversation, stream.heard.reply_id) == 202
@@ -48,7 +52,8 @@ def test_a_reply_that_is_stopped_keeps_its_text_and_is_billed(speaker: NewSpeake
     assert charge.status == "settled"
     [call] = alice.calls()
     assert call["outcome"] == "client_gone"
-    assert 0 < charge.tokens_out <= call["tokens_emitted"]
+    assert charge.tokens_out == estimate_text(heard.text)
+    assert len(heard.text.split()) <= charge.tokens_out <= call["bytes_emitted"] // 3
     assert heard.usage == reply["usage"]
     assert heard.usage["balance_usd"] == 2 * heard.usage["cost_usd"] > 0
 

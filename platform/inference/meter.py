@@ -112,7 +112,7 @@ class Meter:
 
     @property
     def _has_uncounted(self) -> bool:
-        return bool(self._text.pieces or self._reasoning.pieces)
+        return bool(self._text.deltas or self._reasoning.deltas)
 
     @property
     def _counted(self) -> Usage:

@@ -7,15 +7,14 @@ average. A word has one token, and another for each few letters after the first 
 without spaces have tokens by the character.
 
 The averages are those of `o200k_base` over the Universal Declaration of Human Rights in 18
-languages and over modules of Python's library; of Chinese, the mean of that and of the 0.6 that
-DeepSeek's documentation tells. Other large vocabularies have up to 30 % more tokens of some scripts.
+languages and over modules of Python's library; for Chinese, the mean of that and of the 0.6 that
+DeepSeek's documentation tells. Other large vocabularies make up to 30 % more tokens of some
+scripts.
 """
 
 import re
 from typing import NamedTuple
 
-# Texts that grow are estimated in blocks of so many characters, each once.
-BLOCK = 2_000
 # The shares of accented words from which a text counts as of a language whose words have more
 # tokens: German, French and Spanish have some, Polish, Turkish and Vietnamese many.
 _SOME, _MANY = 0.02, 0.2
@@ -63,53 +62,82 @@ _CHARACTERS = {"han": 70, "kana": 85, "hangul": 75, "thai": 43, "emoji": 200}
 
 def estimate_text(text: str) -> int:
     """An estimate of the tokens of a text, at least 1 and at most its bytes in UTF-8."""
-    return max(1, _hundredths(text) // 100)
+    pieces = _Pieces()
+    pieces.read(text)
+    return max(1, pieces.hundredths // 100)
 
 
 class GrowingText:
-    """The text of a stream, estimated as often as asked, in time that grows with the text alone."""
+    """The text of a stream, estimated as often as asked: each word is read once."""
 
-    __slots__ = ("_hundredths", "_unread", "characters", "pieces")
+    __slots__ = ("_read", "_unread", "deltas")
 
     def __init__(self) -> None:
-        self.pieces = 0
-        self.characters = 0
+        self.deltas = 0
         self._unread: list[str] = []
-        self._hundredths = 0
+        self._read = _Pieces()
 
-    def add(self, piece: str) -> None:
-        """Add a piece that is not empty."""
-        self.pieces += 1
-        self.characters += len(piece)
-        self._unread.append(piece)
+    def add(self, delta: str) -> None:
+        """Add a delta that is not empty."""
+        self.deltas += 1
+        self._unread.append(delta)
 
     @property
     def tokens(self) -> int:
-        """The estimate, at least one for each piece. It does not depend on when it was asked for
-        before: the ends of the blocks are those of the text."""
-        if not self.pieces:
+        """The estimate of the whole text, at least one token for each delta."""
+        if not self.deltas:
             return 0
         text = "".join(self._unread)
-        whole = len(text) - len(text) % BLOCK
-        for start in range(0, whole, BLOCK):
-            self._hundredths += _hundredths(text[start : start + BLOCK])
-        rest = text[whole:]
+        boundary = _last_boundary(text)
+        self._read.read(text[:boundary])
+        rest = text[boundary:]
         self._unread = [rest] if rest else []
-        return max(self.pieces, (self._hundredths + _hundredths(rest)) // 100)
+        whole = self._read.copy()
+        whole.read(rest)
+        return max(self.deltas, whole.hundredths // 100)
 
 
-def _hundredths(text: str) -> int:
-    latin: list[int] = []
-    accented = total = 0
-    for piece in _PIECE.finditer(text):
-        kind, length = piece.lastgroup or "", piece.end() - piece.start()
-        if kind == "latin":
-            latin.append(length)
-            accented += not piece.group().isascii()
-        elif word := _WORDS.get(kind):
-            total += word.hundredths(length)
-        else:
-            total += _CHARACTERS[kind] * length if kind in _CHARACTERS else 100
-    share = accented / (len(latin) + _PRIOR_WORDS)
-    word = _MANY_ACCENTS if share > _MANY else _SOME_ACCENTS if share > _SOME else _PLAIN
-    return total + sum(map(word.hundredths, latin))
+class _Pieces:
+    """The pieces of a text. `others` are hundredths of a token."""
+
+    __slots__ = ("accented", "latin", "others")
+
+    def __init__(self) -> None:
+        self.latin: dict[int, int] = {}  # words by their letters
+        self.accented = 0  # of these words
+        self.others = 0
+
+    def copy(self) -> "_Pieces":
+        """The same pieces, to be read on from."""
+        copied = _Pieces()
+        copied.latin, copied.accented, copied.others = dict(self.latin), self.accented, self.others
+        return copied
+
+    def read(self, text: str) -> None:
+        """Add the pieces of a text."""
+        for piece in _PIECE.finditer(text):
+            kind, length = piece.lastgroup or "", piece.end() - piece.start()
+            if kind == "latin":
+                self.latin[length] = self.latin.get(length, 0) + 1
+                self.accented += not piece.group().isascii()
+            elif word := _WORDS.get(kind):
+                self.others += word.hundredths(length)
+            else:
+                self.others += _CHARACTERS[kind] * length if kind in _CHARACTERS else 100
+
+    @property
+    def hundredths(self) -> int:
+        """Hundredths of a token."""
+        share = self.accented / (sum(self.latin.values()) + _PRIOR_WORDS)
+        word = _MANY_ACCENTS if share > _MANY else _SOME_ACCENTS if share > _SOME else _PLAIN
+        words = sum(word.hundredths(letters) * count for letters, count in self.latin.items())
+        return self.others + words
+
+
+def _last_boundary(text: str) -> int:
+    """The end of the last piece that no further text changes: before the space after a word, or
+    after one of the marks that stand in texts without spaces."""
+    space = text.rfind(" ")
+    while space > 0 and text[space - 1].isspace():
+        space = text.rfind(" ", 0, space)
+    return max(space, text.rfind("\u3002") + 1, text.rfind("\uff0c") + 1, 0)

@@ -20,13 +20,13 @@ class Call:
     `key` is a fingerprint of the key that it came with.
     `completion_tokens` and `reasoning_tokens` are those of the whole answer under the bound of the
     request; `tokens_emitted` and `reasoning_emitted` are those of the deltas sent so far, and
-    `bytes_emitted` the bytes of both; so are `vectors` and `images`. A picture with a URL is emitted each time it is fetched. `prompt_tokens`
-    include `cached_tokens`. `size` is in pixels, `quality` in the provider's words; `audio_seconds`
-    come from the headers of the audio. `seconds` are those of the video that was ordered,
-    `references` the pictures and clips that came with the request; `files_emitted` counts the whole
-    files of an operation that were sent. `outcome` is `running`, `completed`, `refused`,
-    `client_gone`, the name of the steered fault, or the moderation's result. Times are Unix
-    seconds.
+    `bytes_emitted` the bytes of both; so are `vectors` and `images`. A picture with a URL is
+    emitted each time it is fetched. `prompt_tokens` include `cached_tokens`. `size` is in pixels,
+    `quality` in the provider's words; `audio_seconds` come from the headers of the audio. `seconds`
+    are those of the video that was ordered, `references` the pictures and clips that came with the
+    request; `files_emitted` counts the whole files of an operation that were sent. `outcome` is
+    `running`, `completed`, `refused`, `client_gone`, the name of the steered fault, or the
+    moderation's result. Times are Unix seconds.
     """
 
     provider: str

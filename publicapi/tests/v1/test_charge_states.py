@@ -104,7 +104,7 @@ def test_a_provider_that_fails_before_any_output_leaves_nothing_billed(
 
 def test_a_provider_that_fails_after_output_is_billed_for_it(alice: Customer) -> None:
     """held | provider fails after output streamed | any | settled: the streamed output is billed"""
-    steer = {"tokens": 50, "fail": "after", "after_tokens": 7}
+    steer = {"text": "one " * 50, "fail": "after", "after_tokens": 7, "delta_tokens": 1}
     response = alice.chat(model=BALANCE_ONLY, stream=True, steer=steer)
 
     assert response.text.count('"content":') == 1 + 7

@@ -1,13 +1,16 @@
 """What a completion costs, to the nano-dollar, with the provider's journal as the witness."""
 
+import re
 from typing import Any
 
 import pytest
 
 from billing.models import KeyMonth, LedgerEntry, UsageDaily
+from providers.token_estimate import estimate_text
 from publicapi.tests.v1.conftest import NewCustomer
 from publicapi.tests.v1.customer import BALANCE_ONLY, CHAT, IN_PLAN, Customer
 
+PROSE = "The sea is deep, and nobody has seen the whole of its floor. " * 10
 STREAM = pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
 
 
@@ -94,18 +97,25 @@ def test_a_call_is_admitted_only_if_its_worst_case_is_covered(customer: NewCusto
 # --- Usage that is missing or nothing -------------------------------------------------------------
 
 
-def test_where_the_provider_tells_no_usage_its_deltas_are_counted(alice: Customer) -> None:
-    response = alice.chat(stream=True, steer={"tokens": 40, "no_usage": True})
+@STREAM
+@pytest.mark.parametrize("missing", [{"no_usage": True}, {"zero_usage": True}], ids=["none", "0"])
+@pytest.mark.parametrize("delta_tokens", [1, 100])
+def test_text_that_the_provider_does_not_count_is_billed_by_its_length(
+    alice: Customer, missing: dict[str, Any], delta_tokens: int, stream: bool
+) -> None:
+    steer = {"text": PROSE, "delta_tokens": delta_tokens, **missing}
+    response = alice.chat(model=BALANCE_ONLY, stream=stream, steer=steer)
     charge = alice.charge()
-    assert charge.tokens_out == 40
-    assert 0 < charge.tokens_in < 100
-    assert '"completion_tokens":40' in response.text
-    assert alice.spent_of_plan() == alice.listed_cost(IN_PLAN, charge.tokens_in, 40)
+    assert charge.tokens_out == estimate_text(PROSE)
+    assert 0 < charge.tokens_in < 2 * estimate_text(PROSE)
+    assert f'"completion_tokens":{charge.tokens_out}' in response.text
+    cost = alice.listed_cost(BALANCE_ONLY, charge.tokens_in, charge.tokens_out)
+    assert alice.spent_of_balance() == 2 * cost
 
 
 @STREAM
-def test_a_usage_of_zero_is_believed_and_costs_nothing(alice: Customer, stream: bool) -> None:
-    response = alice.chat(model=BALANCE_ONLY, stream=stream, steer={"zero_usage": True})
+def test_a_usage_of_zero_is_believed_where_nothing_was_shown(alice: Customer, stream: bool) -> None:
+    response = alice.chat(model=BALANCE_ONLY, stream=stream, steer={"zero_usage": True, "text": ""})
     assert response.status_code == 200
     assert '"total_tokens":0' in response.text
     assert alice.charge().status == "settled"
@@ -126,10 +136,11 @@ def test_a_usage_of_zero_is_believed_and_costs_nothing(alice: Customer, stream: 
     ],
     ids=lambda fault: next(iter(fault)),
 )
+@pytest.mark.parametrize("delta_tokens", [1, 100])
 def test_a_stream_that_breaks_off_is_billed_for_what_came(
-    alice: Customer, fault: dict[str, Any]
+    alice: Customer, delta_tokens: int, fault: dict[str, Any]
 ) -> None:
-    steer = {"tokens": 50, "after_tokens": 5, **fault}
+    steer = {"text": PROSE, "after_tokens": 105, "delta_tokens": delta_tokens, **fault}
     response = alice.chat(model=BALANCE_ONLY, stream=True, steer=steer)
 
     assert response.status_code == 200
@@ -138,10 +149,12 @@ def test_a_stream_that_breaks_off_is_billed_for_what_came(
     assert '"code":"upstream_error"' in error
     assert "billed" in error
     assert '"finish_reason":"' not in response.text
-    assert alice.provider_call()["tokens_emitted"] == 5
+    assert alice.provider_call()["tokens_emitted"] == 105
+    shown = "".join(re.findall(r'"content":"([^"]*)"', response.text))
     charge = alice.charge()
-    assert (charge.status, charge.tokens_out) == ("settled", 5)
-    cost = alice.listed_cost(BALANCE_ONLY, charge.tokens_in, 5)
+    assert (charge.status, charge.tokens_out) == ("settled", estimate_text(shown))
+    assert charge.tokens_out >= 105
+    cost = alice.listed_cost(BALANCE_ONLY, charge.tokens_in, charge.tokens_out)
     assert alice.spent_of_balance() == 2 * cost
 
 

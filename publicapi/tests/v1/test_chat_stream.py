@@ -33,7 +33,8 @@ def text_of(stream: list[Chunk], name: str = "content") -> str:
 
 
 def test_the_chunks_have_the_shape_that_clients_know(alice: Customer) -> None:
-    stream = chunks(alice.chat(stream=True, steer={"text": "Fine, thank you."}))
+    steer = {"text": "Fine, thank you.", "delta_tokens": 1}
+    stream = chunks(alice.chat(stream=True, steer=steer))
 
     first, *deltas, last = stream
     assert first["choices"][0]["delta"] == {"role": "assistant", "content": ""}
@@ -86,7 +87,9 @@ def test_usage_stands_on_the_last_chunk_alone(
 
 
 def test_where_usage_is_asked_for_the_other_chunks_say_null(alice: Customer) -> None:
-    *others, last = chunks(alice.chat(stream=True, stream_options={"include_usage": True}))
+    options = {"include_usage": True}
+    steer = {"tokens": 3, "delta_tokens": 1}
+    *others, last = chunks(alice.chat(stream=True, stream_options=options, steer=steer))
     assert len(others) == 4
     assert all(chunk["usage"] is None for chunk in others)
     assert last["usage"]["completion_tokens"] == 3
@@ -137,5 +140,6 @@ def test_text_leaves_as_it_comes(alice: Customer) -> None:
 
 def test_one_connection_carries_one_stream_after_another(alice: Customer) -> None:
     for _ in range(3):
-        assert len(chunks(alice.chat(stream=True))) == 5
+        steer = {"tokens": 3, "delta_tokens": 1}
+        assert len(chunks(alice.chat(stream=True, steer=steer))) == 5
     assert alice.chat().status_code == 200

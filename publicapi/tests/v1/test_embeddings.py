@@ -137,7 +137,7 @@ def test_what_is_not_covered_is_refused_before_the_provider_is_asked(
 
 
 def test_without_a_usage_of_the_providers_the_texts_are_estimated(alice: Customer) -> None:
-    response = alice.embed("a" * 400, steer={"no_usage": True})
+    response = alice.embed("The sea is deep. " * 20, steer={"no_usage": True})
     tokens = response.json()["usage"]["prompt_tokens"]
     assert 100 < tokens < 140
     assert alice.spent_of_balance() == 2 * alice.listed_cost(EMBEDDING, tokens, 0)

@@ -165,7 +165,8 @@ def test_what_was_billed_without_an_answer_is_not_carried_out_again(
 
 
 def test_a_stream_that_broke_off_is_replayed_with_its_error(alice: Customer, named: Sent) -> None:
-    body = alice.body(stream=True, steer={"tokens": 20, "fail": "after", "after_tokens": 4})
+    steer = {"text": "one " * 20, "fail": "after", "after_tokens": 4}
+    body = alice.body(stream=True, steer=steer)
 
     first = alice.post(json=body, headers=named)
     second = alice.post(json=body, headers=named)
