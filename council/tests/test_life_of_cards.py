@@ -233,7 +233,8 @@ def test_a_provider_that_fails_before_it_answers_costs_nothing(
 def test_a_provider_that_fails_in_the_middle_is_billed_for_what_came(
     alice: Owner, fault: dict[str, Any]
 ) -> None:
-    session = alice.start(BALANCE_ONLY, prompt=alice.text(tokens=40, after_tokens=12, **fault))
+    prompt = alice.text(tokens=None, text="one " * 40, after_tokens=12, **fault)
+    session = alice.start(BALANCE_ONLY, prompt=prompt)
 
     with alice.follow(session) as follower:
         pass

@@ -331,7 +331,9 @@ def test_a_failure_in_the_middle_of_a_stream_is_raised_after_what_came(
     asking: Asking,
 ) -> None:
     stream = client.chat.completions.create(
-        model=IN_PLAN, messages=asking(tokens=9, fail="after", after_tokens=3), stream=True
+        model=IN_PLAN,
+        messages=asking(text="one " * 9, fail="after", after_tokens=3),
+        stream=True,
     )
     received: list[str] = []
     with stream, pytest.raises(openai.APIError) as caught:

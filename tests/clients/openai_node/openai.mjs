@@ -70,7 +70,7 @@ const cases = {
     let text = "";
     const fields = { stream: true };
     const stream = await client.chat.completions.create(
-      request({ tokens: 9, fail: "after", after_tokens: 3 }, fields),
+      request({ text: "one ".repeat(9), fail: "after", after_tokens: 3 }, fields),
     );
     const error = await failure(async () => {
       for await (const chunk of stream) text += chunk.choices[0].delta.content ?? "";
