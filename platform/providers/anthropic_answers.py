@@ -8,7 +8,7 @@ from msgspec import Raw, Struct
 
 from providers.chat_calls import closing_events
 from providers.error_answers import error_from
-from providers.payloads import Count, decode, sensible, without_nul
+from providers.payloads import Count, decode, partial_count, sensible, without_nul
 from providers.types import ChatEvent, FinishReason, ReasoningDelta, TextDelta, Usage
 
 _FINISH_REASONS: dict[str, FinishReason] = {
@@ -66,8 +66,8 @@ class _OutputDetails(Struct):
 
 class _Usage(Struct):
     input_tokens: Count | None = None
-    cache_creation_input_tokens: Count | None = None
-    cache_read_input_tokens: Count | None = None
+    cache_creation_input_tokens: Raw = Raw()
+    cache_read_input_tokens: Raw = Raw()
     output_tokens: Count | None = None
     output_tokens_details: _OutputDetails | None = None
 
@@ -133,13 +133,17 @@ class AnswerReader:
             fresh = msgspec.structs.asdict(usage)
             details = fresh.pop("output_tokens_details")
             fresh["thinking_tokens"] = details and details.thinking_tokens
+            for name in ("cache_creation_input_tokens", "cache_read_input_tokens"):
+                fresh[name] = partial_count(fresh[name])
             self._counts |= {name: count for name, count in fresh.items() if count is not None}
 
     @property
     def usage(self) -> Usage | None:
         """See `chat_calls.AnswerReader`.
 
-        Tokens that were read from a cache, or written to one, are not part of `input_tokens`.
+        Tokens that were read from a cache, or written to one, are not part of `input_tokens`. Those
+        that were written count as any input: we never ask for it, and the hold has no rate above
+        that of input.
         """
         counts = self._counts
         if "input_tokens" not in counts or "output_tokens" not in counts:

@@ -7,7 +7,7 @@ from providers.chat_calls import closing_events
 from providers.error_answers import error_from
 from providers.errors import RequestRefused, UpstreamError
 from providers.gemini_schema import Candidate, decode_answer
-from providers.payloads import Count, decode, is_given, sensible, without_nul
+from providers.payloads import Count, decode, is_given, partial_count, sensible, without_nul
 from providers.types import ChatEvent, FinishReason, ReasoningDelta, TextDelta, Usage
 
 # Every other reason, a malformed tool call among them, means that the model gave up.
@@ -26,7 +26,7 @@ _FINISH_REASONS: dict[str, FinishReason] = {
 class _Usage(Struct, rename="camel"):
     prompt_token_count: Count | None = None
     tool_use_prompt_token_count: Count | None = None
-    cached_content_token_count: Count | None = None
+    cached_content_token_count: Raw = Raw()
     candidates_token_count: Count | None = None
     thoughts_token_count: Count | None = None
 
@@ -80,6 +80,7 @@ class AnswerReader:
         """Every chunk counts from the beginning of the answer: the last of each count is right."""
         if usage := sensible(_decode_usage, raw):
             fresh = msgspec.structs.asdict(usage)
+            fresh["cached_content_token_count"] = partial_count(usage.cached_content_token_count)
             self._counts |= {name: count for name, count in fresh.items() if count is not None}
 
     @property

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Annotated, TypeVar
 
+import msgspec
 from msgspec import DecodeError, Meta, Raw
 
 from providers.errors import UpstreamError
@@ -11,6 +12,7 @@ from providers.errors import UpstreamError
 T = TypeVar("T")
 
 Count = Annotated[int, Meta(ge=0, lt=2**31)]  # of tokens
+_decode_count = msgspec.json.Decoder(Count).decode
 
 
 def decode(decoder: Callable[[bytes], T], payload: bytes) -> T:
@@ -38,6 +40,12 @@ def sensible(decoder: Callable[[Raw], T], raw: Raw) -> T | None:
         return decoder(raw)
     except DecodeError:
         return None
+
+
+def partial_count(raw: Raw) -> int | None:
+    """The count of a part of other tokens: None where it is missing or malformed, for which the
+    count of the whole is not given up."""
+    return sensible(_decode_count, raw)
 
 
 def without_nul(text: str) -> str:
