@@ -1,11 +1,13 @@
 """How a call's cost came about: its quantities, times the rates of its price version."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from msgspec import Struct
 
 from billing.units import Unit, Units
 from catalog.pricing import (
+    effective_cached_input,
     effective_image,
     effective_input,
     effective_output,
@@ -44,8 +46,7 @@ def _steps(price: Price, units: Units, cost: int) -> tuple[list[Step], int]:
     """The lines, and what they come to."""
     match price:
         case TokenPrice():
-            total = token_cost(price, units.get("tokens_in", 0), units.get("tokens_out", 0))
-            return list(_of_tokens(price, units)), total
+            return _of_tokens(price, units, cost)
         case SpeechPrice():
             return _of_speech(price, units.get("seconds", 0))
         case ImagePrice():
@@ -56,12 +57,35 @@ def _steps(price: Price, units: Units, cost: int) -> tuple[list[Step], int]:
             return _of_units(price, quantity, cost)
 
 
-def _of_tokens(price: TokenPrice, units: Units) -> Iterator[Step]:
-    tokens_in, tokens_out = units.get("tokens_in", 0), units.get("tokens_out", 0)
-    yield _tokens("input", tokens_in, price.input, price.fee, effective_input(price))
-    if cached := units.get("cached_tokens"):
+def _of_tokens(price: TokenPrice, units: Units, cost: int) -> tuple[list[Step], int]:
+    """At the rate of cached input, or without one: processes of the release before have none."""
+    counts = [units.get(unit, 0) for unit in ("tokens_in", "tokens_out", "cached_tokens")]
+    without = replace(price, cached_input=None)
+    if token_cost(price, *counts) != cost and token_cost(without, *counts) == cost:
+        price = without
+    return [*_of_input(price, units), *_of_output(price, units)], token_cost(price, *counts)
+
+
+def _of_input(price: TokenPrice, units: Units) -> Iterator[Step]:
+    tokens, cached = units.get("tokens_in", 0), units.get("cached_tokens", 0)
+    if cached and price.cached_input is not None:
+        cached = min(cached, tokens)
+        effective = effective_cached_input(price)
+        yield _tokens(
+            "input, not cached", tokens - cached, price.input, price.fee, effective_input(price)
+        )
+        yield _tokens(
+            "input from the provider's cache", cached, price.cached_input, price.fee, effective
+        )
+        return
+    yield _tokens("input", tokens, price.input, price.fee, effective_input(price))
+    if cached:
         yield _part("of the input, from the provider's cache", cached)
-    yield _tokens("output", tokens_out, price.output, price.fee, effective_output(price))
+
+
+def _of_output(price: TokenPrice, units: Units) -> Iterator[Step]:
+    tokens = units.get("tokens_out", 0)
+    yield _tokens("output", tokens, price.output, price.fee, effective_output(price))
     if reasoning := units.get("reasoning_tokens"):
         yield _part("of the output, for reasoning", reasoning)
 

@@ -102,4 +102,4 @@ class Meter:
     def cost(self) -> int:
         """Nano-USD, at cost."""
         usage = self.usage
-        return token_cost(self._price, usage.input_tokens, usage.output_tokens)
+        return token_cost(self._price, usage.input_tokens, usage.output_tokens, usage.cached_tokens)
