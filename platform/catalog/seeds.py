@@ -6,7 +6,7 @@ changed price is a further `Price` with its date; a line that was live is never 
 
 Cached input is listed by its provider, as of November 2026, at this part of the price of input:
 Anthropic 5 % (Haiku 10 %), DeepSeek 3.3 %, Google, Mistral and Moonshot 10 %, Groq 50 %, OpenAI 5 %
-(Luna 10 %), xAI 25 %. Writing to a cache is billed as any input (docs/decisions/0079).
+(Luna 10 %), xAI 25 %. Writing to a cache is billed as any input (decision 79).
 """
 
 from datetime import date
