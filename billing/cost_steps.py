@@ -58,34 +58,31 @@ def _steps(price: Price, units: Units, cost: int) -> tuple[list[Step], int]:
 
 
 def _of_tokens(price: TokenPrice, units: Units, cost: int) -> tuple[list[Step], int]:
-    """At the rate of cached input, or without one: processes of the release before have none."""
-    counts = [units.get(unit, 0) for unit in ("tokens_in", "tokens_out", "cached_tokens")]
-    without = replace(price, cached_input=None)
-    if token_cost(price, *counts) != cost and token_cost(without, *counts) == cost:
-        price = without
-    return [*_of_input(price, units), *_of_output(price, units)], token_cost(price, *counts)
+    """With the rate of cached input; without it where that leads to the cost, as a process of the
+    release before has calculated."""
+    tokens_in, tokens_out = units.get("tokens_in", 0), units.get("tokens_out", 0)
+    cached = min(units.get("cached_tokens", 0), tokens_in)
+    total = token_cost(price, tokens_in, tokens_out, cached)
+    if total != cost and token_cost(price, tokens_in, tokens_out) == cost:
+        price, total = replace(price, cached_input=None), cost
+    return [*_of_input(price, tokens_in, cached), *_of_output(price, units)], total
 
 
-def _of_input(price: TokenPrice, units: Units) -> Iterator[Step]:
-    tokens, cached = units.get("tokens_in", 0), units.get("cached_tokens", 0)
-    if cached and price.cached_input is not None:
-        cached = min(cached, tokens)
-        effective = effective_cached_input(price)
-        yield _tokens(
-            "input, not cached", tokens - cached, price.input, price.fee, effective_input(price)
-        )
-        yield _tokens(
-            "input from the provider's cache", cached, price.cached_input, price.fee, effective
-        )
+def _of_input(price: TokenPrice, tokens: int, cached: int) -> Iterator[Step]:
+    plain = effective_input(price)
+    if not cached or price.cached_input is None:
+        yield _tokens("input", tokens, price.input, price.fee, plain)
+        if cached:
+            yield _part("of the input, from the provider's cache", cached)
         return
-    yield _tokens("input", tokens, price.input, price.fee, effective_input(price))
-    if cached:
-        yield _part("of the input, from the provider's cache", cached)
+    effective, of_cache = effective_cached_input(price), "input from the provider's cache"
+    yield _tokens("input, not cached", tokens - cached, price.input, price.fee, plain)
+    yield _tokens(of_cache, cached, price.cached_input, price.fee, effective)
 
 
 def _of_output(price: TokenPrice, units: Units) -> Iterator[Step]:
-    tokens = units.get("tokens_out", 0)
-    yield _tokens("output", tokens, price.output, price.fee, effective_output(price))
+    tokens, effective = units.get("tokens_out", 0), effective_output(price)
+    yield _tokens("output", tokens, price.output, price.fee, effective)
     if reasoning := units.get("reasoning_tokens"):
         yield _part("of the output, for reasoning", reasoning)
 

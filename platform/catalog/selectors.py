@@ -130,8 +130,8 @@ def _price(version: PriceVersion) -> Price:
     """The price of a row, which has all rates of one kind and no others, by its check
     constraints."""
     if version.input is not None:
-        rates = (getattr(version, name) for name in TOKEN_PRICE)
-        return TokenPrice(version.id, *rates, version.cached_input)
+        rate_in, rate_out, fee = (getattr(version, name) for name in TOKEN_PRICE)
+        return TokenPrice(version.id, rate_in, rate_out, fee, version.cached_input)
     if version.speech_hour is not None:
         return SpeechPrice(version.id, *(getattr(version, name) for name in SPEECH_PRICE))
     if version.unit_rates is not None:

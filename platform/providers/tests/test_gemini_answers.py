@@ -76,7 +76,7 @@ async def test_thoughts_are_beside_the_candidates_and_cached_is_in_the_prompt(
     ("count", "cached"), [(9, 9), (10, 9), (-4, 0), (None, 0), ("4", 0), ({}, 0)]
 )
 async def test_a_senseless_count_of_cached_tokens_leaves_the_others(
-    upstream: Upstream, wire: ChatWire, count: object, cached: int
+    upstream: Upstream, wire: ChatWire, count: Any, cached: int
 ) -> None:
     last = text(
         "!",

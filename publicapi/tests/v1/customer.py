@@ -199,7 +199,8 @@ class Customer:
         plain, cached, output = (pricing[f"effective_{part}_per_1m_usd"] for part in _PARTS)
         rates = (plain, plain if cached is None else cached, output)
         counts = (tokens_in - cached_tokens, cached_tokens, tokens_out)
-        usd = sum(Decimal(str(r)) * n for r, n in zip(rates, counts, strict=True)) / 1_000_000
+        costs = (Decimal(str(rate)) * n for rate, n in zip(rates, counts, strict=True))
+        usd = sum(costs, Decimal()) / 1_000_000
         return int((usd * NUSD_PER_USD).to_integral_value(ROUND_CEILING))
 
     def assert_nothing_billed(self) -> None:
