@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from catalog import seeds
 from catalog.listing import ModelSeed, Price
-from catalog.models import AIModel, Alias, PriceVersion, RetiredModel
+from catalog.models import CACHED_INPUT, AIModel, Alias, PriceVersion, RetiredModel
 
 _A_MOMENT = timedelta(seconds=1)
 
@@ -70,7 +70,12 @@ def _add_missing_prices(seed: ModelSeed) -> int:
     now = timezone.now()
     versions = list(PriceVersion.objects.filter(model_id=seed.id))
     listed = _not_replaced(seed.prices, now) if versions else seed.prices
-    missing = [price for price in listed if not any(_is_applied(price, v) for v in versions)]
+    missing = [
+        price
+        for price in listed
+        if not any(_is_applied(price, version) for version in versions)
+        and not _is_overruled(price, versions, now)
+    ]
     taken = {version.valid_from for version in versions}
     added = []
     for price in missing:
@@ -92,10 +97,18 @@ def _not_replaced(prices: tuple[Price, ...], now: datetime) -> tuple[Price, ...]
     return prices[max(0, len(begun) - 1) :]
 
 
-def _is_applied(price: Price, version: PriceVersion) -> bool:
+def _is_applied(price: Price, version: PriceVersion, *, but: str = "") -> bool:
+    """`but` is a rate that may be another."""
     return version.valid_from >= _midnight(price.since) and all(
-        getattr(version, name) == rate for name, rate in price.rates.items()
+        getattr(version, name) == rate for name, rate in price.rates.items() if name != but
     )
+
+
+def _is_overruled(price: Price, versions: list[PriceVersion], now: datetime) -> bool:
+    """Does the list only complete a price that an operator has replaced? Theirs stays in force."""
+    begun = sorted((v for v in versions if v.valid_from <= now), key=lambda v: v.valid_from)
+    completed = [_is_applied(price, version, but=CACHED_INPUT) for version in begun]
+    return any(completed) and not completed[-1]
 
 
 def _midnight(day: date) -> datetime:

@@ -229,6 +229,19 @@ def test_a_price_that_another_of_the_list_has_replaced_does_not_return(
     assert (new.input, new.cached_input) == (3_000_000, 100_000)
 
 
+def test_an_operator_s_price_stands_when_the_list_gets_a_rate(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    list_one(monkeypatch, without_cached_input(LUNA))
+    seed_catalog(local=False)
+    PriceVersion.objects.create(
+        model_id=LUNA.id, valid_from=timezone.now(), input=7, output=8, token_fee=9
+    )
+    list_one(monkeypatch, LUNA)
+    assert seed_catalog(local=False).prices_added == 0
+    assert [price.input for price in prices_of(LUNA.id)] == [100_000, 7]
+
+
 def test_a_rate_that_the_list_has_lost_ends_now(monkeypatch: pytest.MonkeyPatch) -> None:
     list_one(monkeypatch, LUNA)
     seed_catalog(local=False)
