@@ -1,11 +1,13 @@
 """How a call's cost came about: its quantities, times the rates of its price version."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from msgspec import Struct
 
 from billing.units import Unit, Units
 from catalog.pricing import (
+    effective_cached_input,
     effective_image,
     effective_input,
     effective_output,
@@ -44,8 +46,7 @@ def _steps(price: Price, units: Units, cost: int) -> tuple[list[Step], int]:
     """The lines, and what they come to."""
     match price:
         case TokenPrice():
-            total = token_cost(price, units.get("tokens_in", 0), units.get("tokens_out", 0))
-            return list(_of_tokens(price, units)), total
+            return _of_tokens(price, units, cost)
         case SpeechPrice():
             return _of_speech(price, units.get("seconds", 0))
         case ImagePrice():
@@ -56,12 +57,32 @@ def _steps(price: Price, units: Units, cost: int) -> tuple[list[Step], int]:
             return _of_units(price, quantity, cost)
 
 
-def _of_tokens(price: TokenPrice, units: Units) -> Iterator[Step]:
+def _of_tokens(price: TokenPrice, units: Units, cost: int) -> tuple[list[Step], int]:
+    """With the rate of cached input; without it where that leads to the cost, as a process of the
+    release before has calculated."""
     tokens_in, tokens_out = units.get("tokens_in", 0), units.get("tokens_out", 0)
-    yield _tokens("input", tokens_in, price.input, price.fee, effective_input(price))
-    if cached := units.get("cached_tokens"):
-        yield _part("of the input, from the provider's cache", cached)
-    yield _tokens("output", tokens_out, price.output, price.fee, effective_output(price))
+    cached = min(units.get("cached_tokens", 0), tokens_in)
+    total = token_cost(price, tokens_in, tokens_out, cached)
+    if total != cost and token_cost(price, tokens_in, tokens_out) == cost:
+        price, total = replace(price, cached_input=None), cost
+    return [*_of_input(price, tokens_in, cached), *_of_output(price, units)], total
+
+
+def _of_input(price: TokenPrice, tokens: int, cached: int) -> Iterator[Step]:
+    plain = effective_input(price)
+    if not cached or price.cached_input is None:
+        yield _tokens("input", tokens, price.input, price.fee, plain)
+        if cached:
+            yield _part("of the input, from the provider's cache", cached)
+        return
+    effective, of_cache = effective_cached_input(price), "input from the provider's cache"
+    yield _tokens("input, not cached", tokens - cached, price.input, price.fee, plain)
+    yield _tokens(of_cache, cached, price.cached_input, price.fee, effective)
+
+
+def _of_output(price: TokenPrice, units: Units) -> Iterator[Step]:
+    tokens, effective = units.get("tokens_out", 0), effective_output(price)
+    yield _tokens("output", tokens, price.output, price.fee, effective)
     if reasoning := units.get("reasoning_tokens"):
         yield _part("of the output, for reasoning", reasoning)
 

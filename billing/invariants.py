@@ -359,10 +359,10 @@ INVARIANTS = (
     ),
     Invariant(
         "prices_not_negative",
-        "No price is below zero.",
-        "SELECT id, model_id FROM catalog_priceversion WHERE least(input, output, token_fee,"
-        " image_low, image_standard, image_high, image_fee, speech_hour, speech_fee, unit_fee) < 0"
-        " OR jsonb_path_exists(unit_rates, '$.* ? (@ < 0)')",
+        "No price is below zero, and input from a cache costs no more than other input.",
+        "SELECT id, model_id FROM catalog_priceversion WHERE least(input, cached_input, output,"
+        " token_fee, image_low, image_standard, image_high, image_fee, speech_hour, speech_fee,"
+        " unit_fee) < 0 OR cached_input > input OR jsonb_path_exists(unit_rates, '$.* ? (@ < 0)')",
         Reads.FEW,
     ),
     Invariant(

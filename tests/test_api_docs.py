@@ -240,7 +240,12 @@ def usd(nano_usd: int) -> str:
 
 @pytest.mark.parametrize(
     ("model_id", "allowance_left"),
-    [("gpt-6-luna", 2_000_000), ("kimi-k3", 0), ("text-embedding-3-small", 0)],
+    [
+        ("gpt-6-luna", 2_000_000),
+        ("kimi-k3", 0),
+        ("claude-haiku-5-5", 0),
+        ("text-embedding-3-small", 0),
+    ],
 )
 def test_a_worked_example_is_what_the_functions_do(
     committed: None, model_id: str, allowance_left: int
@@ -248,8 +253,8 @@ def test_a_worked_example_is_what_the_functions_do(
     table = {row[0].split("`")[0]: row[1:] for row in rows(section("What a request costs"))}
     *tokens, cost, plan, balance, billed = table[model_id]
     model = cast(Model, get_catalog().find(model_id))
-    tokens_in, tokens_out = (int(number.replace(",", "")) for number in tokens)
-    amount = token_cost(cast(TokenPrice, model.price), tokens_in, tokens_out)
+    tokens_in, cached, tokens_out = (int(number.replace(",", "")) for number in tokens)
+    amount = token_cost(cast(TokenPrice, model.price), tokens_in, tokens_out, cached)
     assert [cost, plan, balance, billed] == _billed(model, amount, allowance_left)
 
 

@@ -137,6 +137,26 @@ def test_a_walk_has_at_most_ten_files(walk: str) -> None:
 # --- docs/charging.md ---------------------------------------------------------------------------
 
 
+def test_the_cost_of_cached_input_is_what_the_functions_make_of_it(db: None) -> None:
+    price = cast(TokenPrice, cast(Model, get_catalog().find("gpt-6-luna")).price)
+    _, rest = text_of("docs/charging.md").split("## Cached input")
+    stated, _, _ = rest.partition("\n## ")
+    assert "8,009 tokens, 7,000 of them from the cache, and has written 100" in stated
+    lines = {name: numbers for name, *numbers in table_rows(stated) if numbers[-1][0].isdecimal()}
+    costs = {
+        "input, not cached": token_cost(price, 1_009, 0),
+        "input from the provider's cache": token_cost(price, 7_000, 0, 7_000),
+        "output": token_cost(price, 0, 100),
+        "cost": token_cost(price, 8_009, 100, 7_000),
+        "without a cache": token_cost(price, 8_009, 100),
+    }
+    assert {name: int(numbers[-1].replace(",", "")) for name, numbers in lines.items()} == costs
+    for tokens, rate, cost in list(lines.values())[:3]:
+        assert int(tokens.replace(",", "")) * round(float(rate) * 1_000) == int(
+            cost.replace(",", "")
+        )
+
+
 def test_the_worked_example_is_what_the_functions_do(committed: None) -> None:
     model = cast(Model, get_catalog().find("gpt-6-luna"))
     price = cast(TokenPrice, model.price)
@@ -186,7 +206,12 @@ def share_of_provider(model: ModelSeed) -> float:
     shares: list[float] = []
     for price in model.prices:
         [fee] = [rate for name, rate in price.rates.items() if name.endswith("_fee")]
-        rates = [rate for name, rate in price.rates.items() if not name.endswith("_fee")]
+        # Cached input is never the dearest.
+        rates = [
+            rate
+            for name, rate in price.rates.items()
+            if not name.endswith("_fee") and name != "cached_input"
+        ]
         shares.append(max(rates) / (max(rates) + fee))
     return max(shares)
 

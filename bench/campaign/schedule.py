@@ -190,7 +190,7 @@ def _text(random: Random, seconds: float, *, retried: bool = False) -> dict[str,
     if random.random() < 0.2:
         steering["ttft_ms"] = random.randint(100, 2000)
     if random.random() < 0.2:
-        steering["reasoning_tokens"] = random.choice([5, 40])
+        steering |= {"reasoning_tokens": random.choice([5, 40]), "cached_tokens": 6}
     if not retried and random.random() < 0.2:
         name, fault = random.choice([("drop", True), ("fail", "before"), ("fail", "after")])
         steering[name] = fault

@@ -39,12 +39,14 @@ class QualityPricesSerializer(serializers.Serializer[Any]):
 @extend_schema_serializer(component_name="ModelPrices")
 class PricesSerializer(serializers.Serializer[Any]):
     """US dollars, with the platform's fee, as an allowance is charged; a balance pays twice that.
-    Prices that the model does not have are null. Those per second of video and per 3D asset are by
-    variant: the values of the fields in `x-priced-by` of the model's `params`, joined by a plus,
-    such as `720p`; a field that is true is there by its name (`720p+audio`), one that is false is
-    not."""
+    Prices that the model does not have are null. Cached input is what the provider has read from
+    its cache; without a price of its own it costs what other input costs. Prices per second of
+    video and per 3D asset are by variant: the values of the fields in `x-priced-by` of the model's
+    `params`, joined by a plus, such as `720p`; a field that is true is there by its name
+    (`720p+audio`), one that is false is not."""
 
     input_per_1m_usd = serializers.FloatField(read_only=True, allow_null=True)
+    cached_input_per_1m_usd = serializers.FloatField(read_only=True, allow_null=True)
     output_per_1m_usd = serializers.FloatField(read_only=True, allow_null=True)
     per_image_usd = QualityPricesSerializer(read_only=True, allow_null=True)
     per_hour_usd = serializers.FloatField(read_only=True, allow_null=True)
@@ -138,6 +140,8 @@ def _prices(price: Price) -> dict[str, Any]:
     prices: dict[str, Any] = dict.fromkeys(PricesSerializer().fields)
     if isinstance(price, TokenPrice):
         prices["input_per_1m_usd"] = pricing.effective_input(price) / _MICRO
+        if price.cached_input is not None:
+            prices["cached_input_per_1m_usd"] = pricing.effective_cached_input(price) / _MICRO
         prices["output_per_1m_usd"] = pricing.effective_output(price) / _MICRO
     elif isinstance(price, ImagePrice):
         prices["per_image_usd"] = {

@@ -18,7 +18,9 @@ class UsageSerializer(serializers.Serializer[ChargeUsage]):
     input_tokens = serializers.IntegerField(read_only=True)
     output_tokens = serializers.IntegerField(read_only=True)
     reasoning_tokens = serializers.IntegerField(read_only=True)
-    cached_tokens = serializers.IntegerField(read_only=True)
+    cached_tokens = serializers.IntegerField(
+        read_only=True, help_text="Of the input, those that the provider has read from its cache."
+    )
     total_tokens = serializers.IntegerField(read_only=True)
     cost_usd = UsdField(source="cost")
     plan_usd = UsdField(source="plan")
@@ -31,6 +33,9 @@ class UsageRecordSerializer(serializers.ModelSerializer[Charge]):
 
     model = serializers.CharField(source="model_id", read_only=True)
     input_tokens = serializers.IntegerField(source="tokens_in", read_only=True)
+    cached_tokens = serializers.IntegerField(
+        read_only=True, help_text="Of the input, those that the provider has read from its cache."
+    )
     output_tokens = serializers.IntegerField(source="tokens_out", read_only=True)
     images = serializers.IntegerField(read_only=True)
     seconds = serializers.IntegerField(read_only=True, help_text="Of audio or video.")
@@ -48,6 +53,7 @@ class UsageRecordSerializer(serializers.ModelSerializer[Charge]):
             "model",
             "status",
             "input_tokens",
+            "cached_tokens",
             "output_tokens",
             "images",
             "seconds",

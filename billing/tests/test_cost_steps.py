@@ -1,6 +1,7 @@
 """Each line of a call's calculation says a quantity, a rate and an amount; together they are its
 cost."""
 
+from dataclasses import replace
 from types import MappingProxyType
 
 import pytest
@@ -60,6 +61,41 @@ def test_cached_and_reasoning_tokens_are_part_of_the_others() -> None:
         ("of the output, for reasoning", "7 tokens", "the same", "included"),
         ("cost, rounded up to a nano-dollar", "", "", "$0.002349"),
     ]
+
+
+def test_cached_tokens_with_a_rate_of_their_own_are_a_line_of_their_own() -> None:
+    price = replace(TOKENS, cached_input=250_000)
+    units: Units = {"tokens_in": 90, "tokens_out": 1_500, "cached_tokens": 64}
+    cost = token_cost(price, 90, 1_500, 64)
+    assert lines(price, units, cost) == [
+        (
+            "input, not cached",
+            "26 tokens",
+            "$1.10 per 1,000,000 ($1.00 and $0.10 fee)",
+            "$0.0000286",
+        ),
+        (
+            "input from the provider's cache",
+            "64 tokens",
+            "$0.35 per 1,000,000 ($0.25 and $0.10 fee)",
+            "$0.0000224",
+        ),
+        ("output", "1,500 tokens", "$1.50 per 1,000,000 ($1.40 and $0.10 fee)", "$0.00225"),
+        ("cost, rounded up to a nano-dollar", "", "", "$0.002301"),
+    ]
+    assert lines(price, {"tokens_in": 90, "tokens_out": 1_500}, token_cost(price, 90, 1_500)) == [
+        ("input", "90 tokens", "$1.10 per 1,000,000 ($1.00 and $0.10 fee)", "$0.000099"),
+        ("output", "1,500 tokens", "$1.50 per 1,000,000 ($1.40 and $0.10 fee)", "$0.00225"),
+        ("cost, rounded up to a nano-dollar", "", "", "$0.002349"),
+    ]
+
+
+def test_a_call_that_the_release_before_has_billed_is_explained_at_one_rate_of_input() -> None:
+    price = replace(TOKENS, cached_input=250_000)
+    units: Units = {"tokens_in": 90, "tokens_out": 1_500, "cached_tokens": 64}
+    cost = token_cost(TOKENS, 90, 1_500)
+    assert lines(price, units, cost) == lines(TOKENS, units, cost)
+    assert len(lines(price, units, cost)) == 4
 
 
 def test_the_quality_of_pictures_is_the_one_that_leads_to_their_cost() -> None:

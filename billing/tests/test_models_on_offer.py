@@ -56,6 +56,7 @@ def test_a_chat_model_says_what_it_is_and_costs() -> None:
     assert row["max_output_tokens"] == kept.max_output_tokens
     assert row["prices"] == {
         "input_per_1m_usd": (price.input + price.token_fee) / 1_000_000,
+        "cached_input_per_1m_usd": (price.cached_input + price.token_fee) / 1_000_000,
         "output_per_1m_usd": (price.output + price.token_fee) / 1_000_000,
         "per_image_usd": None,
         "per_hour_usd": None,
@@ -63,6 +64,11 @@ def test_a_chat_model_says_what_it_is_and_costs() -> None:
         "per_asset_usd": None,
     }
     assert row["params"] is None
+
+
+def test_a_model_without_a_price_for_cached_input_says_so() -> None:
+    prices = models(new_account())["smollm2-135m"]["prices"]
+    assert (prices["input_per_1m_usd"], prices["cached_input_per_1m_usd"]) == (1.01, None)
 
 
 def test_those_for_pictures_and_speech_are_sold_by_the_piece_and_by_the_hour() -> None:

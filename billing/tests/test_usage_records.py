@@ -71,6 +71,7 @@ def test_a_record_says_what_was_used_and_who_paid_how_much() -> None:
         "model": IN_PLAN,
         "status": "settled",
         "input_tokens": 5,
+        "cached_tokens": 0,
         "output_tokens": 700,
         "images": 0,
         "seconds": 0,

@@ -118,7 +118,9 @@ def _usage(runner: ChatRunner) -> ChargeUsage | None:
         output_tokens=used.output_tokens,
         reasoning_tokens=used.reasoning_tokens,
         cached_tokens=used.cached_tokens,
-        cost=chat_cost(runner.call.model, used.input_tokens, used.output_tokens),
+        cost=chat_cost(
+            runner.call.model, used.input_tokens, used.output_tokens, used.cached_tokens
+        ),
         plan=0,
         balance=0,
     )

@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 
 from accounts.models import User
-from billing.models import Allowance, Wallet
+from billing.models import Allowance, Charge, Wallet
 from billing.services import balance
 from billing.tests import bank
 from billing.types import FREE_MESSAGES, FREE_OUTPUT_TOKENS
 from catalog.selectors import get_catalog
 from common.ids import uuid7
-from common.money import NUSD_PER_USD
+from common.money import NUSD_PER_USD, usd
 from conversations.tests.conftest import NewSpeaker
 from conversations.tests.speaker import BALANCE_ONLY, FREE_MODEL, Speaker
 from inference.bounds import DEFAULT_OUTPUT_TOKENS, LEAST_OUTPUT_TOKENS, chat_cost, input_bound
@@ -97,6 +97,28 @@ def test_the_balance_pays_twice_the_rest(speaker: NewSpeaker) -> None:
     assert charge.charge_balance == 2 * charge.cost > 0
     wallet = Wallet.objects.get(account=alice.user)
     assert (wallet.balance, wallet.held) == (NUSD_PER_USD - charge.charge_balance, 0)
+
+
+@pytest.mark.parametrize("stream", [True, False], ids=["stream", "whole"])
+def test_input_from_the_provider_s_cache_is_told_and_paid_at_its_own_price(
+    speaker: NewSpeaker, stream: bool
+) -> None:
+    alice = speaker(balance_usd=1)
+    conversation, content = alice.begin(model=BALANCE_ONLY), alice.words(cached_tokens=6, tokens=5)
+    if stream:
+        usage = alice.send(conversation, content).usage
+    else:
+        path = f"/{conversation}/messages"
+        usage = alice.do("POST", path, content=content, stream=False)["usage"]
+
+    [charge] = Charge.objects.filter(account=alice.user, funding="customer")
+    model = get_catalog().models[BALANCE_ONLY]
+    assert charge.cost == chat_cost(model, charge.tokens_in, charge.tokens_out, 6)
+    assert charge.cost < chat_cost(model, charge.tokens_in, charge.tokens_out)
+    assert (usage["cached_tokens"], usage["cost_usd"]) == (6, usd(charge.cost))
+    assert usage["balance_usd"] == usd(2 * charge.cost)
+    records = alice.http.get("/api/users/me/usage", headers=alice.headers).json()
+    assert [record["cached_tokens"] for record in records] == [6]
 
 
 def test_where_the_allowance_ends_the_balance_goes_on(speaker: NewSpeaker) -> None:

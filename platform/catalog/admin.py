@@ -23,6 +23,7 @@ from backoffice.money import UsdField, usd_column
 from backoffice.pages import Page
 from backoffice.theme import TabularInline, action, display
 from catalog.models import (
+    CACHED_INPUT,
     IMAGE_PRICE,
     MAX_IMAGE_USD,
     MAX_SPEECH_USD,
@@ -31,7 +32,6 @@ from catalog.models import (
     OF_THE_RIGHT_KIND,
     RATES,
     SPEECH_PRICE,
-    TOKEN_PRICE,
     AIModel,
     Alias,
     PriceVersion,
@@ -73,10 +73,18 @@ def _in_force() -> Subquery:
     return Subquery(started.order_by("-valid_from").values("pk")[:1])
 
 
+_PER_TOKEN = ("input", CACHED_INPUT, "output", "token_fee")
+
+
 def _per_million(name: str) -> Any:
-    title = name.removeprefix("token_")
+    title = name.removeprefix("token_").replace("_", " ")
     return usd_column(name, f"{title} / 1M", unit=_NUSD_PER_MICRO_USD, decimals=2)
 
+
+_CACHED_INPUT_HELP = (
+    "Of input that the provider has read from its cache; at most the price of other input. Empty "
+    "where the provider has none: then all input costs the same."
+)
 
 # The unit of a rate, and the most US dollars that it can be.
 _SOLD_BY = {
@@ -91,13 +99,14 @@ def _rate_field(name: str) -> UsdField | RatesField:
     label = name.replace("_", " ").capitalize()
     if name == "unit_rates":
         return RatesField(label=f"{label} (USD per second or asset)", at_most=MAX_UNIT_USD)
-    if name in TOKEN_PRICE:
+    if name in _PER_TOKEN:
         return UsdField(
             label=f"{label} (USD per 1,000,000 tokens)",
             at_most=MAX_TOKEN_USD,
             unit=_NUSD_PER_MICRO_USD,
             decimals=6,
             required=False,
+            help_text=_CACHED_INPUT_HELP if name == CACHED_INPUT else "",
         )
     unit, at_most = _SOLD_BY[name]
     return UsdField(label=f"{label} (USD per {unit})", at_most=at_most, decimals=9, required=False)
@@ -113,7 +122,7 @@ class PriceVersionAdmin(Page):
     search_fields = ("model__id",)
     actions_detail = ("new_version",)
 
-    input_usd, output_usd, token_fee_usd = map(_per_million, TOKEN_PRICE)
+    input_usd, cached_input_usd, output_usd, token_fee_usd = map(_per_million, _PER_TOKEN)
     image_low_usd, image_standard_usd, image_high_usd = (
         usd_column(name, name.removeprefix("image_"), decimals=3) for name in IMAGE_PRICE[:3]
     )

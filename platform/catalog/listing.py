@@ -53,10 +53,18 @@ class ModelSeed:
     aliases: tuple[str, ...] = ()
 
 
-def per_million(input_usd: str, output_usd: str, since: date = LISTED) -> Price:
-    """A price in USD per 1,000,000 tokens, plus the platform's fee."""
-    micro = {"input": _scaled(input_usd, 6), "output": _scaled(output_usd, 6)}
-    return Price({**micro, "token_fee": TOKEN_FEE}, since)
+def per_million(
+    input_usd: str, output_usd: str, since: date = LISTED, *, cached_usd: str | None = None
+) -> Price:
+    """A price in USD per 1,000,000 tokens, plus the platform's fee. `cached_usd` is that of input
+    from the provider's cache, None where the provider lists none."""
+    rates = {
+        "input": _scaled(input_usd, 6),
+        "cached_input": None if cached_usd is None else _scaled(cached_usd, 6),
+        "output": _scaled(output_usd, 6),
+        "token_fee": TOKEN_FEE,
+    }
+    return Price(rates, since)
 
 
 def per_image(low_usd: str, standard_usd: str, high_usd: str) -> Price:

@@ -86,7 +86,11 @@ TOKEN_PRICE = ("input", "output", "token_fee")
 IMAGE_PRICE = ("image_low", "image_standard", "image_high", "image_fee")
 SPEECH_PRICE = ("speech_hour", "speech_fee")
 UNIT_PRICE = ("unit_rates", "unit_fee")
-RATES = (*TOKEN_PRICE, *IMAGE_PRICE, *SPEECH_PRICE, *UNIT_PRICE)
+_NEEDED = (*TOKEN_PRICE, *IMAGE_PRICE, *SPEECH_PRICE, *UNIT_PRICE)
+# The one rate that a price may be without.
+CACHED_INPUT = "cached_input"
+RATES = ("input", CACHED_INPUT, *(name for name in _NEEDED if name != "input"))
+_DEARER_CACHE = "Cached input cannot cost more than other input, and only tokens have such a price."
 
 # No provider charges more; a higher rate is a typing error. US dollars per 1,000,000 tokens, per
 # picture, per hour of audio, and per second of video or 3D asset.
@@ -129,14 +133,14 @@ _ARE_RATES = models.Func(
 
 
 def _only(given: tuple[str, ...]) -> models.Q:
-    """All of `given` are set and not negative, and no other rate is set.
+    """All of `given` are set and not negative, and no other rate is set that some price needs.
 
     IS NOT NULL is spelled out because a CHECK lets a comparison with NULL pass.
     """
     return models.Q(
         **{f"{name}__isnull": False for name in given},
         **{f"{name}__gte": 0 for name in given if name != "unit_rates"},
-        **{f"{name}__isnull": True for name in RATES if name not in given},
+        **{f"{name}__isnull": True for name in _NEEDED if name not in given},
     )
 
 
@@ -167,13 +171,16 @@ class PriceVersion(models.Model):
     Token prices are micro-USD per 1,000,000 tokens (one token costs that many pico-USD); image
     prices are nano-USD per picture, speech prices nano-USD per hour of audio, unit prices nano-USD
     per second of video or per 3D asset, by variant (see catalog.params). `*_fee` is the platform's,
-    added to the provider's rate.
+    added to the provider's rate. `cached_input` is the rate of input tokens that the provider has
+    read from its cache, NULL where it has none. It is never above `input`, so that a call without
+    cached tokens is the dearest: what is held for it.
     """
 
     id = models.BigAutoField(primary_key=True)
     model = models.ForeignKey(AIModel, on_delete=models.PROTECT, related_name="prices")
     valid_from = models.DateTimeField()
     input = models.BigIntegerField(null=True, blank=True, validators=_PER_MILLION)
+    cached_input = models.BigIntegerField(null=True, blank=True, validators=_PER_MILLION)
     output = models.BigIntegerField(null=True, blank=True, validators=_PER_MILLION)
     token_fee = models.BigIntegerField(null=True, blank=True, validators=_PER_MILLION)
     image_low = models.BigIntegerField(null=True, blank=True, validators=_PER_PICTURE)
@@ -195,6 +202,14 @@ class PriceVersion(models.Model):
                 | _only(SPEECH_PRICE)
                 | (_only(UNIT_PRICE) & models.Q(_ARE_RATES)),
                 name="price_is_complete_and_not_negative",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(cached_input__isnull=True)
+                | models.Q(
+                    input__isnull=False, cached_input__gte=0, cached_input__lte=models.F("input")
+                ),
+                name="cached_input_is_no_dearer_than_input",
+                violation_error_message=_DEARER_CACHE,
             ),
         ]
 
@@ -220,11 +235,14 @@ class PriceVersion(models.Model):
 
     def _refuse_wrong_kind(self, model: AIModel) -> None:
         unit, own = _SOLD_BY.get(model.modality, ("token", TOKEN_PRICE))
-        if any((getattr(self, name) is not None) != (name in own) for name in RATES):
+        given = {name for name in RATES if getattr(self, name) is not None}
+        may_be_given = {CACHED_INPUT} if unit == "token" else set()
+        if given - may_be_given != set(own):
             *names, last = (name.replace("_", " ") for name in own)
+            but = " but that of cached input" if may_be_given else ""
             raise ValidationError(
                 f"{model.display_name} is sold by the {unit}: give {', '.join(names)} and {last}, "
-                "and no other price."
+                f"and no other price{but}."
             )
 
     def _refuse_nothing(self, model: AIModel) -> None:

@@ -11,6 +11,13 @@ def effective_input(price: TokenPrice) -> int:
     return price.input + price.fee
 
 
+def effective_cached_input(price: TokenPrice) -> int:
+    """The provider's rate of input from its cache plus the platform's fee, in micro-USD per
+    1,000,000 tokens; the rate of all input where the provider has none of its own."""
+    rate = price.input if price.cached_input is None else price.cached_input
+    return rate + price.fee
+
+
 def effective_output(price: TokenPrice) -> int:
     """The provider's output rate plus the platform's fee, in micro-USD per 1,000,000 tokens."""
     return price.output + price.fee
@@ -32,15 +39,21 @@ def effective_unit(price: UnitPrice, variant: str) -> int:
     return price.per_unit[variant] + price.fee
 
 
-def token_cost(price: TokenPrice, tokens_in: int, tokens_out: int) -> int:
-    """Nano-USD of one request.
+def token_cost(price: TokenPrice, tokens_in: int, tokens_out: int, cached_tokens: int = 0) -> int:
+    """Nano-USD of one request. `cached_tokens` are those of `tokens_in` that the provider has read
+    from its cache; no more of them count than there are of `tokens_in`.
 
     A rate in micro-USD per 1,000,000 tokens is the pico-USD of one token, so the sum is exact; it
     is rounded up to a nano-USD once. Raises ValueError for a negative count.
     """
-    if tokens_in < 0 or tokens_out < 0:
+    if min(tokens_in, tokens_out, cached_tokens) < 0:
         raise ValueError("Tokens are counted from zero.")
-    pico = tokens_in * effective_input(price) + tokens_out * effective_output(price)
+    cached = min(cached_tokens, tokens_in)
+    pico = (
+        (tokens_in - cached) * effective_input(price)
+        + cached * effective_cached_input(price)
+        + tokens_out * effective_output(price)
+    )
     return -(-pico // _PICO_PER_NANO)
 
 

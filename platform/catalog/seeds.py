@@ -3,6 +3,10 @@
 Rates are the providers' list prices in USD. Where a provider charges more for long prompts, the
 context window listed here ends below that tier, so that the listed rate is always the right one. A
 changed price is a further `Price` with its date; a line that was live is never edited.
+
+Cached input is listed by its provider, as of November 2026, at this part of the price of input:
+Anthropic 5 % (Haiku 10 %), DeepSeek 3.3 %, Google, Mistral and Moonshot 10 %, Groq 50 %, OpenAI 5 %
+(Luna 10 %), xAI 25 %. Writing to a cache is billed as any input (decision 79).
 """
 
 from datetime import date
@@ -46,7 +50,7 @@ CHAT_MODELS = (
         released_on=date(2026, 9, 29),
         context_window=272_000,
         max_output_tokens=128_000,
-        prices=(per_million("2.00", "10.00"),),
+        prices=(per_million("2.00", "10.00", cached_usd="0.10"),),
         vision=True,
         tools=True,
         streaming=True,
@@ -62,7 +66,7 @@ CHAT_MODELS = (
         released_on=date(2026, 10, 26),
         context_window=272_000,
         max_output_tokens=128_000,
-        prices=(per_million("1.00", "5.00"),),
+        prices=(per_million("1.00", "5.00", cached_usd="0.05"),),
         vision=True,
         tools=True,
         streaming=True,
@@ -78,7 +82,7 @@ CHAT_MODELS = (
         released_on=date(2026, 10, 1),
         context_window=272_000,
         max_output_tokens=128_000,
-        prices=(per_million("0.10", "0.50"),),
+        prices=(per_million("0.10", "0.50", cached_usd="0.01"),),
         vision=True,
         tools=True,
         streaming=True,
@@ -94,7 +98,7 @@ CHAT_MODELS = (
         released_on=date(2026, 10, 1),
         context_window=1_000_000,
         max_output_tokens=128_000,
-        prices=(per_million("4.00", "20.00"),),
+        prices=(per_million("4.00", "20.00", cached_usd="0.20"),),
         vision=True,
         tools=True,
         streaming=True,
@@ -110,7 +114,7 @@ CHAT_MODELS = (
         released_on=date(2026, 10, 1),
         context_window=1_000_000,
         max_output_tokens=128_000,
-        prices=(per_million("2.00", "10.00"),),
+        prices=(per_million("2.00", "10.00", cached_usd="0.10"),),
         vision=True,
         tools=True,
         streaming=True,
@@ -125,7 +129,7 @@ CHAT_MODELS = (
         released_on=date(2026, 10, 1),
         context_window=100_000,
         max_output_tokens=128_000,
-        prices=(per_million("0.10", "0.50"),),
+        prices=(per_million("0.10", "0.50", cached_usd="0.01"),),
         vision=True,
         tools=True,
         streaming=True,
@@ -141,7 +145,7 @@ CHAT_MODELS = (
         released_on=date(2026, 2, 19),
         context_window=200_000,
         max_output_tokens=65_536,
-        prices=(per_million("2.00", "12.00"),),
+        prices=(per_million("2.00", "12.00", cached_usd="0.20"),),
         vision=True,
         tools=True,
         streaming=True,
@@ -158,8 +162,9 @@ CHAT_MODELS = (
         context_window=1_048_576,
         max_output_tokens=65_536,
         prices=(
-            per_million("0.75", "3.75"),
-            per_million("1.50", "7.50", since=date(2027, 1, 1)),  # the introductory price ends
+            per_million("0.75", "3.75", cached_usd="0.075"),
+            # The introductory price ends.
+            per_million("1.50", "7.50", cached_usd="0.15", since=date(2027, 1, 1)),
         ),
         vision=True,
         tools=True,
@@ -176,7 +181,7 @@ CHAT_MODELS = (
         released_on=date(2026, 9, 21),
         context_window=200_000,
         max_output_tokens=65_536,
-        prices=(per_million("2.00", "6.00"),),
+        prices=(per_million("2.00", "6.00", cached_usd="0.50"),),
         vision=True,
         tools=True,
         streaming=True,
@@ -192,7 +197,8 @@ CHAT_MODELS = (
         released_on=date(2026, 4, 24),
         context_window=1_000_000,
         max_output_tokens=384_000,
-        prices=(per_million("1.32", "3.96"),),  # the peak rate: the other hours cost us less
+        # The peak rate: the other hours cost us less.
+        prices=(per_million("1.32", "3.96", cached_usd="0.044"),),
         tools=True,
         streaming=True,
         reasoning=True,
@@ -207,7 +213,7 @@ CHAT_MODELS = (
         owned_by="mistral",
         released_on=date(2026, 4, 29),
         context_window=262_144,
-        prices=(per_million("1.50", "7.50"),),
+        prices=(per_million("1.50", "7.50", cached_usd="0.15"),),
         vision=True,
         tools=True,
         streaming=True,
@@ -221,7 +227,7 @@ CHAT_MODELS = (
         released_on=date(2026, 7, 17),
         context_window=1_048_576,
         max_output_tokens=131_072,
-        prices=(per_million("3.00", "15.00"),),
+        prices=(per_million("3.00", "15.00", cached_usd="0.30"),),
         vision=True,
         tools=True,
         streaming=True,
@@ -239,7 +245,7 @@ CHAT_MODELS = (
         context_window=131_072,
         max_output_tokens=65_536,
         prompt_overhead_tokens=128,  # its chat template begins with a system block of its own
-        prices=(per_million("0.15", "0.60"),),
+        prices=(per_million("0.15", "0.60", cached_usd="0.075"),),
         tools=True,
         streaming=True,
         reasoning=True,

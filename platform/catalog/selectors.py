@@ -128,9 +128,10 @@ def _report_missing_rates(version_id: int, model: str) -> None:
 
 def _price(version: PriceVersion) -> Price:
     """The price of a row, which has all rates of one kind and no others, by its check
-    constraint."""
+    constraints."""
     if version.input is not None:
-        return TokenPrice(version.id, *(getattr(version, name) for name in TOKEN_PRICE))
+        rate_in, rate_out, fee = (getattr(version, name) for name in TOKEN_PRICE)
+        return TokenPrice(version.id, rate_in, rate_out, fee, version.cached_input)
     if version.speech_hour is not None:
         return SpeechPrice(version.id, *(getattr(version, name) for name in SPEECH_PRICE))
     if version.unit_rates is not None:

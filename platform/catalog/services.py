@@ -1,14 +1,16 @@
 """Applies the price list to the catalog."""
 
 from dataclasses import asdict, dataclass
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 
 from django.db import transaction
 from django.utils import timezone
 
 from catalog import seeds
 from catalog.listing import ModelSeed, Price
-from catalog.models import AIModel, Alias, PriceVersion, RetiredModel
+from catalog.models import CACHED_INPUT, AIModel, Alias, PriceVersion, RetiredModel
+
+_A_MOMENT = timedelta(seconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,28 +63,52 @@ def _add_missing_prices(seed: ModelSeed) -> int:
 
     A price counts as applied once a version with its rates exists from its date on, so an
     operator's later version stays in force. A missing price starts at its date, or now if the model
-    has been sold at another price meanwhile: the past is not rewritten. Raises ValidationError for
-    an error in the list.
+    has been sold at another price meanwhile: the past is not rewritten, so what a later price of
+    the list has replaced by then is left out. Where a version starts at that moment already, which
+    is never changed, the missing one follows it. Raises ValidationError for an error in the list.
     """
-    versions = list(PriceVersion.objects.filter(model_id=seed.id))
-    missing = [price for price in seed.prices if not any(_is_applied(price, v) for v in versions)]
     now = timezone.now()
+    versions = list(PriceVersion.objects.filter(model_id=seed.id))
+    listed = _not_replaced(seed.prices, now) if versions else seed.prices
+    missing = [
+        price
+        for price in listed
+        if not any(_is_applied(price, version) for version in versions)
+        and not _is_overruled(price, versions, now)
+    ]
+    taken = {version.valid_from for version in versions}
     added = []
     for price in missing:
         since = _midnight(price.since)
-        version = PriceVersion(
-            model_id=seed.id, valid_from=max(since, now) if versions else since, **price.rates
-        )
+        start = max(since, now) if versions else since
+        while start in taken:
+            start += _A_MOMENT
+        taken.add(start)
+        version = PriceVersion(model_id=seed.id, valid_from=start, **price.rates)
         version.full_clean()
         added.append(version)
     PriceVersion.objects.bulk_create(added)
     return len(added)
 
 
-def _is_applied(price: Price, version: PriceVersion) -> bool:
+def _not_replaced(prices: tuple[Price, ...], now: datetime) -> tuple[Price, ...]:
+    """The price of that moment and those after it."""
+    begun = [price for price in prices if _midnight(price.since) <= now]
+    return prices[max(0, len(begun) - 1) :]
+
+
+def _is_applied(price: Price, version: PriceVersion, *, but: str = "") -> bool:
+    """`but` is a rate that may be another."""
     return version.valid_from >= _midnight(price.since) and all(
-        getattr(version, name) == rate for name, rate in price.rates.items()
+        getattr(version, name) == rate for name, rate in price.rates.items() if name != but
     )
+
+
+def _is_overruled(price: Price, versions: list[PriceVersion], now: datetime) -> bool:
+    """Does the list only complete a price that an operator has replaced? Theirs stays in force."""
+    begun = sorted((v for v in versions if v.valid_from <= now), key=lambda v: v.valid_from)
+    completed = [_is_applied(price, version, but=CACHED_INPUT) for version in begun]
+    return any(completed) and not completed[-1]
 
 
 def _midnight(day: date) -> datetime:

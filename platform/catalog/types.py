@@ -19,12 +19,17 @@ LOCAL_PROVIDER = "local"
 
 @dataclass(frozen=True, slots=True)
 class TokenPrice:
-    """Micro-USD per 1,000,000 tokens, which is pico-USD per token. `fee` is the platform's."""
+    """Micro-USD per 1,000,000 tokens, which is pico-USD per token. `fee` is the platform's.
+
+    `cached_input` is the rate of input that the provider has read from its cache, never above
+    `input`; None where the provider has no such rate.
+    """
 
     version_id: int
     input: int
     output: int
     fee: int
+    cached_input: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

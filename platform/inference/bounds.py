@@ -48,6 +48,7 @@ def worst_chat_cost(model: Model, messages: Iterable[Message]) -> int:
     return chat_cost(model, input_bound(model, messages), output_bound(model))
 
 
-def chat_cost(model: Model, tokens_in: int, tokens_out: int) -> int:
-    """The cost of a call to a chat model with this many tokens, in nano-USD."""
-    return token_cost(cast(TokenPrice, model.price), tokens_in, tokens_out)
+def chat_cost(model: Model, tokens_in: int, tokens_out: int, cached_tokens: int = 0) -> int:
+    """The cost of a call to a chat model with this many tokens, in nano-USD. `cached_tokens` of its
+    input came from the provider's cache: never any of a worst case, as they cost no more."""
+    return token_cost(cast(TokenPrice, model.price), tokens_in, tokens_out, cached_tokens)

@@ -138,7 +138,11 @@ class ChatRunner(CallRunner[ChatCall, ChatAnswer]):
         transaction. The progress then counts as saved."""
         self._saved_progress, self._saved_at = self._meter.progress, time.monotonic()
         usage = self._meter.usage
-        units: Units = {"tokens_in": usage.input_tokens, "tokens_out": usage.output_tokens}
+        units: Units = {
+            "tokens_in": usage.input_tokens,
+            "tokens_out": usage.output_tokens,
+            "cached_tokens": usage.cached_tokens,
+        }
         return Checkpoint(self.charge_id, units, self._meter.cost)
 
     @property

@@ -108,7 +108,7 @@ class Meter:
     def cost(self) -> int:
         """Nano-USD, at cost."""
         usage = self.usage
-        return token_cost(self._price, usage.input_tokens, usage.output_tokens)
+        return token_cost(self._price, usage.input_tokens, usage.output_tokens, usage.cached_tokens)
 
     @property
     def _has_uncounted(self) -> bool:
@@ -124,7 +124,8 @@ class Meter:
             # Some providers count reasoning before they count any output.
             reasoning = reasoning + shown if output else max(reasoning, shown)
             output = (output + shown if output else reasoning) + self._text.tokens
-        return Usage(self._input_tokens, output, reported.cached_tokens, reasoning)
+        cached = min(reported.cached_tokens, self._input_tokens)
+        return Usage(self._input_tokens, output, cached, reasoning)
 
     @property
     def _input_tokens(self) -> int:

@@ -73,8 +73,8 @@ class _OutputDetails(Struct):
 
 class _Usage(Struct):
     input_tokens: Count | None = None
-    cache_creation_input_tokens: Count | None = None
-    cache_read_input_tokens: Count | None = None
+    cache_creation_input_tokens: Raw = Raw()
+    cache_read_input_tokens: Raw = Raw()
     output_tokens: Count | None = None
     output_tokens_details: _OutputDetails | None = None
 
@@ -144,7 +144,9 @@ class AnswerReader:
     def usage(self) -> Usage | None:
         """See `chat_calls.AnswerReader`.
 
-        Tokens that were read from a cache, or written to one, are not part of `input_tokens`.
+        Tokens that were read from a cache, or written to one, are not part of `input_tokens`. Those
+        that were written count as any input: we never ask for it, and the hold has no rate above
+        that of input.
         """
         counts = self._counts
         if not counts:

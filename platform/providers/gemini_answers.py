@@ -33,7 +33,7 @@ _FINISH_REASONS: dict[str, FinishReason] = {
 class _Usage(Struct, rename="camel"):
     prompt_token_count: Count | None = None
     tool_use_prompt_token_count: Count | None = None
-    cached_content_token_count: Count | None = None
+    cached_content_token_count: Raw = Raw()
     candidates_token_count: Count | None = None
     thoughts_token_count: Count | None = None
 

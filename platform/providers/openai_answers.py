@@ -16,6 +16,7 @@ from providers.payloads import (
     decode,
     is_given,
     note_counts,
+    partial_count,
     sensible,
     usage_decoder,
     without_nul,
@@ -69,7 +70,7 @@ class _Answer(Struct):
 
 
 class _PromptDetails(Struct):
-    cached_tokens: Count | None = None
+    cached_tokens: Raw = Raw()
 
 
 class _CompletionDetails(Struct):
@@ -79,14 +80,16 @@ class _CompletionDetails(Struct):
 class _Usage(Struct):
     prompt_tokens: Count | None = None
     completion_tokens: Count | None = None
-    prompt_tokens_details: _PromptDetails | None = None
+    prompt_tokens_details: Raw = Raw()
     completion_tokens_details: _CompletionDetails | None = None
-    cached_tokens: Count | None = None  # Moonshot
-    prompt_cache_hit_tokens: Count | None = None  # DeepSeek
+    cached_tokens: Raw = Raw()  # Moonshot, Together
+    num_cached_tokens: Raw = Raw()  # Mistral
+    prompt_cache_hit_tokens: Raw = Raw()  # DeepSeek
 
 
 _decode_answer = msgspec.json.Decoder(_Answer).decode
 _decode_usage = usage_decoder(_Usage)
+_decode_prompt_details = msgspec.json.Decoder(_PromptDetails).decode
 
 
 class AnswerReader:
@@ -153,19 +156,13 @@ class AnswerReader:
             self.usage = Usage(**self._counts)
 
     def _normalised(self, usage: _Usage) -> Usage:
-        prompt, completion = usage.prompt_tokens_details, usage.completion_tokens_details
-        cached = (
-            (prompt.cached_tokens if prompt else None)
-            or usage.cached_tokens
-            or usage.prompt_cache_hit_tokens
-            or 0
-        )
+        completion = usage.completion_tokens_details
         reasoning = (completion.reasoning_tokens if completion else None) or 0
         output = (usage.completion_tokens or 0) + (reasoning if self._reasoning_added else 0)
         return Usage(
             input_tokens=usage.prompt_tokens or 0,
             output_tokens=output,
-            cached_tokens=min(cached, usage.prompt_tokens or 0),
+            cached_tokens=min(_cached(usage), usage.prompt_tokens or 0),
             reasoning_tokens=min(reasoning, output),
         )
 
@@ -173,6 +170,15 @@ class AnswerReader:
 def _is_error(answer: _Answer) -> bool:
     flat = answer.object == "error" or (answer.choices is None and is_given(answer.code))
     return flat or is_given(answer.error)
+
+
+def _cached(usage: _Usage) -> int:
+    """Those of the prompt that came from a cache, by any of their names; a name may be there with
+    zero beside the one that counts."""
+    details = sensible(_decode_prompt_details, usage.prompt_tokens_details)
+    named = (usage.cached_tokens, usage.num_cached_tokens, usage.prompt_cache_hit_tokens)
+    told = [partial_count(each) for each in ((details.cached_tokens if details else Raw()), *named)]
+    return next((count for count in told if count), 0)
 
 
 def _read_parts(parts: list[_Part], events: list[ChatEvent]) -> None:

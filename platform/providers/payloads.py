@@ -12,6 +12,7 @@ from providers.errors import UpstreamError
 T = TypeVar("T")
 
 Count = Annotated[int, Meta(ge=0, lt=2**31)]  # of tokens
+_decode_count = msgspec.json.Decoder(Count, strict=False).decode
 
 
 def decode(decoder: Callable[[bytes], T], payload: bytes) -> T:
@@ -34,7 +35,8 @@ def usage_decoder(form: type[T]) -> Callable[[Raw], T]:
 def note_counts(counts: dict[str, int], fresh: Struct) -> None:
     """Keep the counts of a struct, where it has some. Usage is restated, sometimes with other
     numbers: the last of each counts, but a zero never replaces an earlier count."""
-    for name, count in msgspec.structs.asdict(fresh).items():
+    for name, told in msgspec.structs.asdict(fresh).items():
+        count = partial_count(told) if isinstance(told, Raw) else told
         if isinstance(count, int) and (count or name not in counts):
             counts[name] = count
 
@@ -52,6 +54,12 @@ def sensible(decoder: Callable[[Raw], T], raw: Raw) -> T | None:
         return decoder(raw)
     except DecodeError:
         return None
+
+
+def partial_count(raw: Raw) -> int | None:
+    """The count of a part of other tokens: None where it is missing or malformed, for which the
+    count of the whole is not given up."""
+    return sensible(_decode_count, raw)
 
 
 def without_nul(text: str) -> str:

@@ -59,6 +59,11 @@ def flat(usage: Usage) -> Json:
     return plain(usage) | {"cached_tokens": usage.cached}
 
 
+def mistral(usage: Usage) -> Json:
+    """Mistral does too, under another name."""
+    return plain(usage) | {"num_cached_tokens": usage.cached}
+
+
 def groq(usage: Usage) -> Json:
     """Groq adds durations in seconds."""
     return detailed(usage) | {

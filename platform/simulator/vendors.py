@@ -68,7 +68,7 @@ _VENDORS = {
         models=("mistral-medium-2604",),
         refuses=frozenset({"stream_options", "max_completion_tokens"}),
         usage_chunk="finish",
-        usage=vendor_usage.plain,
+        usage=vendor_usage.mistral,
         problem=vendor_errors.flat,
         reasoning="content",
     ),

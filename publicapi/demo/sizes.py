@@ -32,15 +32,16 @@ def conversation(random: Random, model: Model, price: TokenPrice, length: float)
     tokens_in = min(_about(random, _PROMPT * length), model.context_window // 2)
     tokens_out = min(_about(random, _ANSWER), most_out)
     input_bound = tokens_in * _BYTES_PER_TOKEN + model.prompt_overhead_tokens
+    cached_tokens = tokens_in // 2 if random.random() < 0.3 else 0
     return Size(
         "chat",
         worst=token_cost(price, input_bound, most_out),
-        cost=token_cost(price, tokens_in, tokens_out),
+        cost=token_cost(price, tokens_in, tokens_out, cached_tokens),
         seconds=0.6 + tokens_out / _TOKENS_PER_SECOND,
         units={
             "tokens_in": tokens_in,
             "tokens_out": tokens_out,
-            "cached_tokens": tokens_in // 2 if random.random() < 0.3 else 0,
+            "cached_tokens": cached_tokens,
             "reasoning_tokens": (
                 tokens_out // 3 if model.reasoning and random.random() < 0.4 else 0
             ),

@@ -212,7 +212,7 @@ def test_costs_are_those_of_the_price_list() -> None:
         assert isinstance(price, TokenPrice)
         assert (
             charge.cost
-            == token_cost(price, charge.tokens_in, charge.tokens_out)
+            == token_cost(price, charge.tokens_in, charge.tokens_out, charge.cached_tokens)
             <= charge.worst_cost
         )
     versions = PriceVersion.objects.in_bulk()

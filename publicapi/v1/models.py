@@ -77,11 +77,14 @@ def _row(model: Model, holder: KeyHolder | None, included: frozenset[str]) -> Mo
 
 def _pricing(price: Price) -> TokenPricing | ImagePricing:
     if isinstance(price, TokenPrice):
+        cached, effective_cached = _of_cached_input(price)
         return TokenPricing(
             input_per_1m_usd=price.input / _MICRO,
+            cached_input_per_1m_usd=cached,
             output_per_1m_usd=price.output / _MICRO,
             platform_fee_per_1m_usd=price.fee / _MICRO,
             effective_input_per_1m_usd=pricing.effective_input(price) / _MICRO,
+            effective_cached_input_per_1m_usd=effective_cached,
             effective_output_per_1m_usd=pricing.effective_output(price) / _MICRO,
         )
     price = cast(ImagePrice, price)
@@ -94,3 +97,10 @@ def _pricing(price: Price) -> TokenPricing | ImagePricing:
         effective_per_image_usd=effective["standard"],
         effective_per_image_usd_by_quality=QualityPrices(**effective),
     )
+
+
+def _of_cached_input(price: TokenPrice) -> tuple[float, float] | tuple[None, None]:
+    """The provider's rate, and that with the fee."""
+    if price.cached_input is None:
+        return None, None
+    return price.cached_input / _MICRO, pricing.effective_cached_input(price) / _MICRO

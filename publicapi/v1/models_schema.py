@@ -16,12 +16,16 @@ class Capabilities(Struct):
 
 
 class TokenPricing(Struct, tag_field="unit", tag="per_1m_tokens"):
-    """US dollars for a million tokens. Effective is the provider's rate plus the platform's fee."""
+    """US dollars for a million tokens. Effective is the provider's rate plus the platform's fee.
+    Cached input is what the provider has read from its cache; both its prices are null where the
+    provider has none, and then it costs what other input costs."""
 
     input_per_1m_usd: float
+    cached_input_per_1m_usd: float | None
     output_per_1m_usd: float
     platform_fee_per_1m_usd: float
     effective_input_per_1m_usd: float
+    effective_cached_input_per_1m_usd: float | None
     effective_output_per_1m_usd: float
 
 

@@ -195,7 +195,7 @@ def check_costs() -> list[str]:
         price = prices[charge.model_id].price
         if not isinstance(price, TokenPrice):
             continue
-        cost = token_cost(price, charge.tokens_in, charge.tokens_out)
+        cost = token_cost(price, charge.tokens_in, charge.tokens_out, charge.cached_tokens)
         if charge.cost != cost:
             wrong.append(f"charge {charge.pk} cost {charge.cost}, its tokens cost {cost}")
     return wrong

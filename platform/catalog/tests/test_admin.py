@@ -55,6 +55,8 @@ def test_a_price_is_typed_in_dollars_to_the_last_digit(operator: Client) -> None
     price = PriceVersion.objects.get(model="gpt-6-luna", valid_from__year=2030)
     assert (price.input, price.output, price.token_fee) == (1, 10_000_000_000, 1_250_000)
 
+    assert price.cached_input is None
+
     rates = {**PICTURES, "image_low": "0.000000001", "image_high": "100"}
     assert add(operator, model="gpt-image-2.5-flare", **rates) == ""
     price = PriceVersion.objects.get(model="gpt-image-2.5-flare", valid_from__year=2030)
@@ -69,6 +71,22 @@ def test_a_price_is_typed_in_dollars_to_the_last_digit(operator: Client) -> None
     price = PriceVersion.objects.get(model="meshy-6", valid_from__year=2030)
     assert price.unit_rates == {"preview": 1, "refine": 10**11, "image": 600_000_000}
     assert price.unit_fee == 20_000_000
+
+
+@pytest.mark.parametrize(("cached", "kept"), [("0.044", 44_000), ("1", 1_000_000), ("0", 0)])
+def test_cached_input_may_have_a_price_of_its_own(operator: Client, cached: str, kept: int) -> None:
+    assert add(operator, **TOKENS, cached_input=cached) == ""
+    price = PriceVersion.objects.get(model="gpt-6-luna", valid_from__year=2030)
+    assert price.cached_input == kept
+    page = operator.get(f"{PRICES}{price.id}/change/").content.decode()
+    assert "Cached input / 1M" in page
+    assert f"${float(cached):.2f}" in page or f"${cached}" in page
+
+
+def test_cached_input_is_not_dearer_than_other_input(operator: Client) -> None:
+    page = add(operator, **TOKENS, cached_input="1.000001")
+    assert page.count("Cached input cannot cost more than other input") == 1
+    assert "is violated" not in page
 
 
 def test_a_price_in_parts_is_refused_on_the_form(operator: Client) -> None:
@@ -134,6 +152,7 @@ def test_a_moment_that_is_none_is_refused_on_the_form(operator: Client) -> None:
         ("gpt-image-2.5-flare", TOKENS, "picture"),
         ("gpt-image-2.5-flare", SPEECH, "picture"),
         ("nova-3", TOKENS, "hour"),
+        ("gpt-image-2.5-flare", {**PICTURES, "cached_input": "1"}, "picture"),
         ("gen4.5", SPEECH, "second"),
         ("gen4.5", {"unit_fee": "0.01"}, "second"),
         ("meshy-6", {**FILM, "input": "1"}, "asset"),
@@ -216,6 +235,7 @@ def test_a_new_price_begins_with_the_rates_of_another(operator: Client) -> None:
     assert page.redirect_chain[0][0].startswith(f"{PRICES}add/?model=gpt-6.1-sol")
     assert price.output == 10_000_000
     assert 'name="output" value="10.00"' in page.content.decode()
+    assert 'name="cached_input" value="0.10"' in page.content.decode()
     assert operator.get(f"{PRICES}0/new_version/").status_code == 404
 
 

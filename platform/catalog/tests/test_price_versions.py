@@ -65,7 +65,13 @@ def test_a_price_version_that_is_not_in_force_yet_is_withdrawn_but_not_altered()
     assert rows.filter(valid_from__gt=now + timedelta(hours=1)).delete()[0] == 1
 
 
-@pytest.mark.parametrize("rates", [TOKENS, PICTURES, SPEECH, UNITS, dict.fromkeys(TOKENS, 0)])
+@pytest.mark.parametrize(
+    "rates",
+    [
+        *(TOKENS, PICTURES, SPEECH, UNITS, dict.fromkeys(TOKENS, 0)),
+        *({**TOKENS, "input": 9, "cached_input": cached} for cached in (0, 8, 9, None)),
+    ],
+)
 def test_a_whole_price_is_taken(rates: dict[str, Any]) -> None:
     assert add(**rates).id
 
@@ -75,6 +81,11 @@ def test_a_whole_price_is_taken(rates: dict[str, Any]) -> None:
     [
         {},
         {**TOKENS, **PICTURES},
+        {**TOKENS, "input": 9, "cached_input": 10},
+        {**TOKENS, "cached_input": -1},
+        {"cached_input": 0},
+        {"cached_input": 1, "output": 2, "token_fee": 3},
+        *({**rates, "cached_input": 0} for rates in (PICTURES, SPEECH, UNITS)),
         {**TOKENS, "image_fee": 1},
         {**TOKENS, **SPEECH},
         {**PICTURES, "speech_fee": 1},

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalog.pricing import (
+    effective_cached_input,
     effective_image,
     effective_input,
     effective_output,
@@ -20,7 +21,16 @@ from catalog.pricing import token_cost as cost_of_tokens
 from catalog.types import ImagePrice, SpeechPrice, TokenPrice, UnitPrice
 
 RATES = st.integers(0, 10**9)
-PRICES = st.builds(TokenPrice, st.just(1), RATES, RATES, RATES)
+
+
+@st.composite
+def token_prices(draw: st.DrawFn) -> TokenPrice:
+    """As the database takes them: cached input is no dearer than other input, if it has a price."""
+    plain, output, fee = draw(RATES), draw(RATES), draw(RATES)
+    return TokenPrice(1, plain, output, fee, draw(st.none() | st.integers(0, plain)))
+
+
+PRICES = token_prices()
 COUNTS = st.integers(0, 10**7)
 
 EMBEDDING = TokenPrice(1, input=20_000, output=0, fee=1_000_000)
@@ -39,27 +49,68 @@ def test_a_fraction_of_a_nano_dollar_is_rounded_up() -> None:
     assert cost_of_tokens(TokenPrice(1, 1, 0, 0), 1_001, 0) == 2
 
 
+def test_seven_thousand_of_8_009_tokens_from_a_cache_cost_their_own_rate() -> None:
+    luna = TokenPrice(1, input=100_000, output=500_000, fee=1_000_000, cached_input=10_000)
+    assert cost_of_tokens(luna, 8_009, 100) == 8_809_900 + 150_000
+    assert cost_of_tokens(luna, 8_009, 100, 7_000) == 1_109_900 + 7_070_000 + 150_000
+
+
+def test_the_parts_of_the_input_are_rounded_up_together() -> None:
+    price = TokenPrice(1, input=3, output=0, fee=0, cached_input=1)
+    assert cost_of_tokens(price, 500, 0, 250) == 1  # 750 and 250 pico-USD
+    assert cost_of_tokens(price, 501, 0, 250) == 2
+
+
 def test_nothing_costs_nothing() -> None:
     assert cost_of_tokens(EMBEDDING, 0, 0) == 0
     assert cost_of_images(PICTURE, "low", 0) == 0
 
 
-@given(PRICES, COUNTS, COUNTS)
-def test_the_cost_is_exact_and_whole(price: TokenPrice, tokens_in: int, tokens_out: int) -> None:
-    usd = Fraction(price.input + price.fee, 10**6) * Fraction(tokens_in, 10**6) + Fraction(
-        price.output + price.fee, 10**6
-    ) * Fraction(tokens_out, 10**6)
-    cost = cost_of_tokens(price, tokens_in, tokens_out)
+@given(PRICES, COUNTS, COUNTS, st.data())
+def test_the_cost_is_exact_and_whole(
+    price: TokenPrice, tokens_in: int, tokens_out: int, data: st.DataObject
+) -> None:
+    cached = data.draw(st.integers(0, tokens_in))
+    cached_rate = price.input if price.cached_input is None else price.cached_input
+    usd = (
+        Fraction(price.input + price.fee, 10**6) * Fraction(tokens_in - cached, 10**6)
+        + Fraction(cached_rate + price.fee, 10**6) * Fraction(cached, 10**6)
+        + Fraction(price.output + price.fee, 10**6) * Fraction(tokens_out, 10**6)
+    )
+    cost = cost_of_tokens(price, tokens_in, tokens_out, cached)
     assert type(cost) is int
     assert cost == ceil(usd * 10**9)
+    if not cached:
+        assert cost == cost_of_tokens(price, tokens_in, tokens_out)
 
 
 @given(PRICES, COUNTS, COUNTS, COUNTS, COUNTS)
-def test_more_tokens_never_cost_less(
-    price: TokenPrice, tokens_in: int, tokens_out: int, more_in: int, more_out: int
+def test_more_of_the_input_from_a_cache_never_costs_more(
+    price: TokenPrice, tokens_in: int, tokens_out: int, cached: int, more: int
 ) -> None:
-    assert cost_of_tokens(price, tokens_in, tokens_out) <= cost_of_tokens(
-        price, tokens_in + more_in, tokens_out + more_out
+    plain = cost_of_tokens(price, tokens_in, tokens_out)
+    cost = cost_of_tokens(price, tokens_in, tokens_out, cached)
+    assert cost_of_tokens(price, tokens_in, tokens_out, cached + more) <= cost <= plain
+    if price.cached_input is None:
+        assert cost == plain
+
+
+@given(PRICES, COUNTS, COUNTS, COUNTS)
+def test_no_more_counts_as_cached_than_there_is_of_input(
+    price: TokenPrice, tokens_in: int, tokens_out: int, more: int
+) -> None:
+    all_cached = cost_of_tokens(price, tokens_in, tokens_out, tokens_in)
+    assert cost_of_tokens(price, tokens_in, tokens_out, tokens_in + more) == all_cached
+    assert all_cached >= cost_of_tokens(price, 0, tokens_out)
+
+
+@given(PRICES, COUNTS, COUNTS, COUNTS, COUNTS, COUNTS)
+def test_more_tokens_never_cost_less(
+    price: TokenPrice, tokens_in: int, tokens_out: int, more_in: int, more_out: int, cached: int
+) -> None:
+    cached = min(cached, tokens_in)
+    assert cost_of_tokens(price, tokens_in, tokens_out, cached) <= cost_of_tokens(
+        price, tokens_in + more_in, tokens_out + more_out, cached
     )
 
 
@@ -96,6 +147,8 @@ def test_the_cost_of_a_unit_is_whole_and_more_of_them_never_cost_less(
 
 def test_effective_rates_include_the_fee() -> None:
     assert effective_input(EMBEDDING) == 1_020_000
+    assert effective_cached_input(EMBEDDING) == 1_020_000
+    assert effective_cached_input(TokenPrice(1, 3, 4, 5, cached_input=2)) == 7
     assert effective_output(EMBEDDING) == 1_000_000
     assert effective_image(PICTURE, "low") == 16_000_000
     assert effective_unit(FILM, "720p+audio") == 410_000_000
@@ -106,6 +159,8 @@ def test_a_negative_count_is_refused() -> None:
         cost_of_tokens(EMBEDDING, -1, 0)
     with pytest.raises(ValueError, match="zero"):
         cost_of_tokens(EMBEDDING, 0, -1)
+    with pytest.raises(ValueError, match="zero"):
+        cost_of_tokens(EMBEDDING, 1, 0, -1)
     with pytest.raises(ValueError, match="zero"):
         cost_of_images(PICTURE, "low", -1)
     with pytest.raises(ValueError, match="zero"):

@@ -13,6 +13,7 @@ from catalog.listing import ModelSeed, per_million, per_second
 from catalog.models import AIModel, Alias, PriceVersion, RetiredModel
 from catalog.selectors import get_catalog
 from catalog.services import SeedReport, seed_catalog
+from catalog.types import TokenPrice
 
 pytestmark = pytest.mark.usefixtures("empty_catalog")
 
@@ -169,6 +170,95 @@ def test_the_introductory_price_of_gemini_flash_ends_with_the_year() -> None:
     assert then.valid_from == datetime(2027, 1, 1, tzinfo=UTC)
 
 
+def test_cached_input_costs_what_its_provider_lists() -> None:
+    seed_catalog(local=True)
+    catalog = get_catalog()
+    prices = {name: model.price for name, model in catalog.models.items()}
+    cached = {
+        name: price.cached_input
+        for name, price in prices.items()
+        if isinstance(price, TokenPrice) and price.cached_input is not None
+    }
+    assert cached.keys() == {seed.id for seed in seeds.CHAT_MODELS}
+    assert cached["claude-opus-5-5"] == 200_000
+    assert cached["deepseek-v4-pro"] == 44_000
+    assert cached["grok-4.7"] == 500_000
+
+
+def without_cached_input(seed: ModelSeed) -> ModelSeed:
+    prices = tuple(
+        replace(price, rates={**price.rates, "cached_input": None}) for price in seed.prices
+    )
+    return replace(seed, prices=prices)
+
+
+def test_a_rate_that_the_list_has_got_counts_from_now_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also of a price that is not in force yet: its version begins a second later."""
+    flash = next(seed for seed in seeds.CHAT_MODELS if seed.id == "gemini-3.8-flash")
+    list_one(monkeypatch, without_cached_input(flash))
+    seed_catalog(local=False)
+    before = timezone.now()
+    list_one(monkeypatch, flash)
+    assert seed_catalog(local=False).prices_added == 2
+
+    old, now, then, then_with = prices_of(flash.id)
+    assert [price.cached_input for price in (old, now, then, then_with)] == [
+        *(None, 75_000),
+        *(None, 150_000),
+    ]
+    assert before <= now.valid_from <= timezone.now()
+    assert then_with.valid_from - then.valid_from == timedelta(seconds=1)
+    assert then_with.input == then.input == 1_500_000
+    assert seed_catalog(local=False).prices_added == 0
+
+
+def test_a_price_that_another_of_the_list_has_replaced_does_not_return(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    days = (date(2026, 1, 1), date(2026, 2, 1), date(2026, 3, 1))
+    prices = tuple(
+        per_million(usd, "2", since=day, cached_usd="0.1")
+        for usd, day in zip(("1", "2", "3"), days, strict=True)
+    )
+    seed = replace(LUNA, prices=prices)
+    list_one(monkeypatch, without_cached_input(seed))
+    assert seed_catalog(local=False).prices_added == 3
+    list_one(monkeypatch, seed)
+    assert seed_catalog(local=False).prices_added == 1
+    *_, new = prices_of(LUNA.id)
+    assert (new.input, new.cached_input) == (3_000_000, 100_000)
+
+
+def test_an_operator_s_price_stands_when_the_list_gets_a_rate(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    list_one(monkeypatch, without_cached_input(LUNA))
+    seed_catalog(local=False)
+    PriceVersion.objects.create(
+        model_id=LUNA.id, valid_from=timezone.now(), input=7, output=8, token_fee=9
+    )
+    list_one(monkeypatch, LUNA)
+    assert seed_catalog(local=False).prices_added == 0
+    assert [price.input for price in prices_of(LUNA.id)] == [100_000, 7]
+
+
+def test_a_rate_that_the_list_has_lost_ends_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    list_one(monkeypatch, LUNA)
+    seed_catalog(local=False)
+    list_one(monkeypatch, without_cached_input(LUNA))
+    assert seed_catalog(local=False).prices_added == 1
+    assert [price.cached_input for price in prices_of(LUNA.id)] == [10_000, None]
+
+
+def test_a_cached_rate_above_the_rate_of_input_is_not_applied(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    dearer = per_million("0.10", "0.50", cached_usd="0.11")
+    list_one(monkeypatch, replace(LUNA, prices=(dearer,)))
+    with pytest.raises(ValidationError, match="cannot cost more than other input"):
+        seed_catalog(local=False)
+
+
 def test_former_names_lead_to_current_models_and_dead_ones_nowhere() -> None:
     seed_catalog(local=False)
     catalog = get_catalog()
@@ -216,7 +306,7 @@ def test_every_listed_price_is_above_its_fee_and_whole() -> None:
 def _rates(seed: ModelSeed) -> list[int]:
     rates = [rate for price in seed.prices for rate in price.rates.values()]
     by_variant = [rate for rate in rates if isinstance(rate, dict)]
-    alone = [rate for rate in rates if not isinstance(rate, dict)]
+    alone = [rate for rate in rates if not isinstance(rate, dict) and rate is not None]
     return [*alone, *(rate for each in by_variant for rate in each.values())]
 
 

@@ -1,5 +1,7 @@
 """What is billed of an answer, with and without the provider's own count."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,14 +13,15 @@ from providers.tokens import estimate_input
 from providers.types import ChatEvent, Finish, Message, ReasoningDelta, TextDelta, Usage
 
 PRICE = TokenPrice(version_id=1, input=1_000_000, output=2_000_000, fee=0)
+CACHED = replace(PRICE, cached_input=100_000)
 MESSAGES = (Message("user", "What is the capital of France?"),)
 ESTIMATED_INPUT = estimate_input(MESSAGES)
 SENTENCE = "The capital of France is Paris, which lies on the Seine."
 THOUGHT = "The user asks for a capital; that of France is Paris."
 
 
-def meter_of(*events: ChatEvent) -> Meter:
-    meter = Meter(PRICE, MESSAGES, input_bound=10_000, output_bound=5_000)
+def meter_of(*events: ChatEvent, price: TokenPrice = PRICE) -> Meter:
+    meter = Meter(price, MESSAGES, input_bound=10_000, output_bound=5_000)
     for event in events:
         meter.take([event])
     return meter
@@ -109,3 +112,23 @@ def test_the_bill_does_not_depend_on_how_often_it_was_saved(deltas: list[str], a
 @pytest.mark.parametrize("wide", ["a", "é", "中", "😀", "\x00"])
 def test_a_delta_has_no_more_tokens_than_bytes(wide: str) -> None:
     assert estimate_text(wide * 300) <= len((wide * 300).encode())
+
+
+def test_cached_input_is_billed_at_its_own_price() -> None:
+    told = (TextDelta("a"), Usage(900, 10, 800), Finish("stop"))
+    meter = meter_of(*told, price=CACHED)
+    assert meter.usage.cached_tokens == 800
+    assert meter.cost == 100 * 1_000 + 800 * 100 + 10 * 2_000
+    assert meter_of(*told).cost == 920_000
+
+
+def test_what_is_told_of_a_cache_counts_for_an_interrupted_answer_too() -> None:
+    meter = meter_of(Usage(900, 0, 800), TextDelta("a"), price=CACHED)
+    assert meter.usage.cached_tokens == 800
+    assert meter.cost == 100 * 1_000 + 800 * 100 + meter.usage.output_tokens * 2_000
+
+
+def test_no_more_is_billed_as_cached_than_was_read() -> None:
+    meter = meter_of(TextDelta("a"), Usage(900, 10, 5_000), Finish("stop"), price=CACHED)
+    assert meter.usage.cached_tokens == 900
+    assert meter.cost == 900 * 100 + 10 * 2_000

@@ -61,6 +61,20 @@ async def test_what_a_cache_gave_or_took_is_input(upstream: Upstream, wire: Chat
     assert events[0] == Usage(325, 2, cached_tokens=300)
 
 
+@pytest.mark.parametrize("senseless", [-300, 300.5, "many", [], 10**30, None])
+async def test_a_senseless_count_of_a_cache_leaves_the_others(
+    upstream: Upstream, wire: ChatWire, senseless: object
+) -> None:
+    opening = start(
+        input_tokens=5,
+        cache_creation_input_tokens=senseless,
+        cache_read_input_tokens=senseless,
+        output_tokens=1,
+    )
+    events = await stream(upstream, wire, opening, end(output_tokens=2), STOP)
+    assert events[0] == Usage(5, 2)
+
+
 async def test_each_count_is_the_last_that_was_told(upstream: Upstream, wire: ChatWire) -> None:
     opening = start(input_tokens=43, cache_read_input_tokens=7, output_tokens=1)
     restated = end(input_tokens=61, cache_read_input_tokens=None, output_tokens=90)

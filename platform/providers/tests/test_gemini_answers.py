@@ -72,6 +72,23 @@ async def test_thoughts_are_beside_the_candidates_and_cached_is_in_the_prompt(
     ]
 
 
+@pytest.mark.parametrize(
+    ("count", "cached"), [(9, 9), (10, 9), (-4, 0), (None, 0), ("four", 0), ({}, 0)]
+)
+async def test_a_senseless_count_of_cached_tokens_leaves_the_others(
+    upstream: Upstream, wire: ChatWire, count: Any, cached: int
+) -> None:
+    last = text(
+        "!",
+        "STOP",
+        promptTokenCount=9,
+        candidatesTokenCount=3,
+        cachedContentTokenCount=count,
+    )
+    events = await stream(upstream, wire, last)
+    assert events[1:] == [Usage(9, 3, cached_tokens=cached), Finish("stop")]
+
+
 async def test_an_answer_of_thoughts_alone_is_billed(upstream: Upstream, wire: ChatWire) -> None:
     last = event(
         candidates=[{"finishReason": "MAX_TOKENS", "index": 0}],

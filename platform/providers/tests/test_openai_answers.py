@@ -119,12 +119,29 @@ async def test_reasoning_is_added_where_the_provider_leaves_it_out(
     assert usage_of(events) == Usage(9, 70, cached_tokens=4, reasoning_tokens=64)
 
 
-@pytest.mark.parametrize("name", ["cached_tokens", "prompt_cache_hit_tokens"])
+@pytest.mark.parametrize("name", ["cached_tokens", "num_cached_tokens", "prompt_cache_hit_tokens"])
 async def test_cached_tokens_under_other_names(
     upstream: Upstream, wire: OpenAICompatible, name: str
 ) -> None:
     events = await stream(upstream, wire, finish(usage=usage(9, 3, **{name: 5})))
     assert usage_of(events) == Usage(9, 3, cached_tokens=5)
+
+
+@pytest.mark.parametrize(
+    "senseless", [{"cached_tokens": -5}, {"cached_tokens": "five"}, "none", [], 5, None]
+)
+async def test_a_senseless_count_of_cached_tokens_leaves_the_others(
+    upstream: Upstream, wire: OpenAICompatible, senseless: object
+) -> None:
+    events = await stream(
+        upstream, wire, finish(usage=usage(9, 3, prompt_tokens_details=senseless))
+    )
+    assert usage_of(events) == Usage(9, 3)
+
+
+async def test_no_more_is_cached_than_was_read(upstream: Upstream, wire: OpenAICompatible) -> None:
+    events = await stream(upstream, wire, finish(usage=usage(9, 3, cached_tokens=10)))
+    assert usage_of(events) == Usage(9, 3, cached_tokens=9)
 
 
 async def test_usage_inside_the_choice(upstream: Upstream, wire: OpenAICompatible) -> None:

@@ -34,8 +34,8 @@ MODELS = {
     for name, known in PROVIDERS.items()
     if known.wire
 }
-TELLS_CACHED = MODELS.keys() - {"mistral", "ollama"}
-TELLS_REASONING = TELLS_CACHED - {"moonshot", "together"}
+TELLS_CACHED = MODELS.keys() - {"ollama"}
+TELLS_REASONING = TELLS_CACHED - {"mistral", "moonshot", "together"}
 
 
 class Simulated:

@@ -26,7 +26,7 @@ USAGE = {
     "google": FULL,
     "xai": FULL,
     "deepseek": FULL,
-    "mistral": Usage(21, 76),  # does not say what of it was reasoning
+    "mistral": Usage(21, 76, cached_tokens=12),  # does not say what of the output was reasoning
     "moonshot": Usage(21, 76, cached_tokens=12),
     "groq": FULL,
     "qwen": FULL,

@@ -55,6 +55,7 @@ def test_moonshot_puts_usage_into_the_choice(caller: Caller) -> None:
         ("deepseek", ("prompt_cache_hit_tokens",)),
         ("qwen", ("prompt_tokens_details", "cached_tokens")),
         ("moonshot", ("cached_tokens",)),
+        ("mistral", ("num_cached_tokens",)),
         ("zai", ("prompt_tokens_details", "cached_tokens")),
         ("groq", ("prompt_tokens_details", "cached_tokens")),
         ("together", ("cached_tokens",)),

@@ -190,11 +190,17 @@ class Customer:
         assert sum(row.held for row in rows) == 0
         return sum(row.used for row in rows)
 
-    def listed_cost(self, model: str, tokens_in: int, tokens_out: int) -> int:
-        """Nano-USD that the public price list says so many tokens cost."""
+    def listed_cost(
+        self, model: str, tokens_in: int, tokens_out: int, cached_tokens: int = 0
+    ) -> int:
+        """Nano-USD that the public price list says so many tokens cost. `cached_tokens` of the
+        input came from the provider's cache."""
         pricing = self.http.get(f"/v1/models/{model}").json()["pricing"]
-        rates = [Decimal(str(pricing[f"effective_{side}_per_1m_usd"])) for side in _SIDES]
-        usd = (tokens_in * rates[0] + tokens_out * rates[1]) / 1_000_000
+        plain, cached, output = (pricing[f"effective_{part}_per_1m_usd"] for part in _PARTS)
+        rates = (plain, plain if cached is None else cached, output)
+        counts = (tokens_in - cached_tokens, cached_tokens, tokens_out)
+        costs = (Decimal(str(rate)) * n for rate, n in zip(rates, counts, strict=True))
+        usd = sum(costs, Decimal()) / 1_000_000
         return int((usd * NUSD_PER_USD).to_integral_value(ROUND_CEILING))
 
     def assert_nothing_billed(self) -> None:
@@ -206,7 +212,7 @@ class Customer:
         assert all(charge.status == "released" for charge in self.charges())
 
 
-_SIDES = ("input", "output")
+_PARTS = ("input", "cached_input", "output")
 
 
 def new_customer(

@@ -18,7 +18,9 @@ def witnessed_cost(customer: Customer, model: str) -> int:
     """What the listed price makes of the tokens that the provider says it read and sent."""
     call = customer.provider_call()
     assert call["outcome"] == "completed"
-    return customer.listed_cost(model, call["prompt_tokens"], call["completion_tokens"])
+    return customer.listed_cost(
+        model, call["prompt_tokens"], call["completion_tokens"], call["cached_tokens"]
+    )
 
 
 @STREAM

@@ -28,9 +28,11 @@ LUNA: dict[str, Any] = {
     "pricing": {
         "unit": "per_1m_tokens",
         "input_per_1m_usd": 0.1,
+        "cached_input_per_1m_usd": 0.01,
         "output_per_1m_usd": 0.5,
         "platform_fee_per_1m_usd": 1.0,
         "effective_input_per_1m_usd": 1.1,
+        "effective_cached_input_per_1m_usd": 1.01,
         "effective_output_per_1m_usd": 1.5,
     },
 }
@@ -104,12 +106,29 @@ def test_every_effective_price_is_the_rate_and_the_fee(http: httpx.Client) -> No
     for row in rows(http.get("/v1/models")).values():
         pricing = row["pricing"]
         unit = pricing["unit"]
-        names = ("per_image",) if unit == "per_image" else ("input_per_1m", "output_per_1m")
+        names = ["per_image"] if unit == "per_image" else ["input_per_1m", "output_per_1m"]
+        if pricing.get("cached_input_per_1m_usd") is not None:
+            names.append("cached_input_per_1m")
         fee = pricing[f"platform_fee_{unit.replace('_tokens', '')}_usd"]
         assert fee > 0
         for name in names:
             total = pricing[f"{name}_usd"] + fee
             assert pricing[f"effective_{name}_usd"] == pytest.approx(total, abs=1e-12), row["id"]
+
+
+def test_cached_input_has_a_price_where_its_provider_lists_one(http: httpx.Client) -> None:
+    listed = rows(http.get("/v1/models"))
+    tokens = {name: row["pricing"] for name, row in listed.items() if row["modality"] != "image"}
+    without = [
+        name
+        for name, pricing in tokens.items()
+        if pricing["cached_input_per_1m_usd"] is None
+        and pricing["effective_cached_input_per_1m_usd"] is None
+    ]
+    assert without == ["smollm2-135m", "text-embedding-3-small"]
+    for name in tokens.keys() - set(without):
+        pricing = tokens[name]
+        assert 0 < pricing["cached_input_per_1m_usd"] < pricing["input_per_1m_usd"]
 
 
 def test_a_key_adds_the_plan_and_what_it_may_call(customer: NewCustomer) -> None:
