@@ -5,7 +5,6 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 from django.core.exceptions import ValidationError
-from django.core.management import call_command
 from django.utils import timezone
 
 from catalog import seeds, studio_seeds
@@ -58,16 +57,6 @@ def test_a_second_run_changes_nothing() -> None:
     listed = len(seeds.hosted_models() + seeds.LOCAL_MODELS)
     assert seed_catalog(local=True) == SeedReport(listed, added=0, updated=0, prices_added=0)
     assert (list(PriceVersion.objects.values()), list(AIModel.objects.values())) == rows
-
-
-def test_the_command_says_what_it_did(capsys: pytest.CaptureFixture[str]) -> None:
-    call_command("seed_catalog", "--local")
-    listed = seeds.hosted_models() + seeds.LOCAL_MODELS
-    prices = sum(len(seed.prices) for seed in listed)
-    assert capsys.readouterr().out == (
-        f"Catalog: {len(listed)} models listed, {len(listed)} added, 0 updated, "
-        f"{prices} prices added.\n"
-    )
 
 
 def test_descriptive_fields_are_brought_up_to_date() -> None:

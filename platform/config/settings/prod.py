@@ -2,6 +2,11 @@
 
 from config.settings.base import *
 
+env.require(
+    *("SECRET_KEY", "API_KEY_PEPPER", "ALLOWED_HOSTS", "PUBLIC_BASE_URL", "UPLOADS_DIR"),
+    *("DEFAULT_FROM_EMAIL", *(() if OUTPUTS_BUCKET else ("OUTPUTS_DIR",))),
+)
+
 PRODUCTION = True
 OPERATORS_NEED_SECOND_FACTOR = True
 SECRET_KEY = env.str("SECRET_KEY")

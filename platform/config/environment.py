@@ -1,0 +1,47 @@
+"""The environment variables, as the settings read them."""
+
+from typing import Any
+
+import environ
+from django.core.exceptions import ImproperlyConfigured
+
+
+class Environment(environ.Env):
+    """Names the variable whose value has not the form that is asked for: ImproperlyConfigured, with
+    a sentence that does not repeat the value, which may be a secret."""
+
+    def get_value(self, var: Any, cast: Any = None, *args: Any, **options: Any) -> Any:
+        try:
+            return super().get_value(var, cast, *args, **options)
+        except ValueError:
+            wanted = {int: "a whole number", float: "a number"}.get(cast, "of another form")
+            raise ImproperlyConfigured(f"{var} must be {wanted}.") from None
+
+    def db(self, var: str, default: str) -> Any:  # type: ignore[override]
+        """The settings of a PostgreSQL database."""
+        form = f"{var} must be of the form postgres://user:password@host:5432/name."
+        try:
+            found = self.db_url_config(self.get_value(var, default=default) or default)
+        except ValueError:
+            raise ImproperlyConfigured(form) from None
+        if "postgresql" not in found.get("ENGINE", ""):
+            raise ImproperlyConfigured(form)
+        return found
+
+    def email_url(self, var: str, default: str) -> Any:  # type: ignore[override]
+        """The settings of a mail server."""
+        try:
+            return super().email_url(var, default)
+        except (ValueError, ImproperlyConfigured):
+            raise ImproperlyConfigured(
+                f"{var} must be of the form smtp+tls://user:password@host:587."
+            ) from None
+
+    def require(self, *names: str) -> None:
+        """Raises ImproperlyConfigured, with one sentence for all that are missing."""
+        if missing := [name for name in names if name not in self.ENVIRON]:
+            raise ImproperlyConfigured(
+                f"Production needs {', '.join(missing)}: set each in the environment or in `.env` "
+                "(docs/configuration.md says what they mean), or choose "
+                "DJANGO_SETTINGS_MODULE=config.settings.dev for development."
+            )
