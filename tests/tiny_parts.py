@@ -3,7 +3,7 @@
 Each part appends its start and its orderly end to FOLDER/journal. Modes: `stubborn` ignores the
 stop signal, `dies` ends before it is ready, `tires` soon after, `dies-once` only the first time.
 With `recovered=SECONDS` its restarts are forgotten so early. `worker` is ready while `store` runs.
-What `web` finishes is called guests.
+What `web` finishes is called guests. `worker` and `upstream` can be missed.
 """
 
 import json
@@ -33,6 +33,7 @@ again = os.path.exists(journal) and f"{name} started" in open(journal).read()
 signal.signal(signal.SIGTERM, signal.SIG_IGN if mode == "stubborn" else leave)
 write("started")
 print(f"{name} speaks", flush=True)
+print("2026-01-01T00:00:00.000000Z [warning  ] store.slow    [a.logger] of=" + name, flush=True)
 if mode == "dies":
     sys.exit(3)
 if mode == "tires" or (mode == "dies-once" and not again):
@@ -48,12 +49,20 @@ def service(folder: Path, name: str, mode: str) -> Service:
     return Service(
         name=name,
         command=(sys.executable, "-ISc", PROGRAM, str(journal), name, mode),
-        is_ready=lambda: f"{name} speaks" in log.read_text() and (name != "worker" or runs(folder)),
+        is_ready=lambda: speaks(log, journal) and (name != "worker" or runs(folder)),
         runs_once=name == "step",
         must_finish=name == "store",
+        without={"worker": "Jobs wait.", "upstream": "Nobody answers."}.get(name, ""),
+        shows="all" if name == "step" else "nothing" if name == "store" else "notable",
         finishes="guests" if name == "web" else "",
         grace=60,
     )
+
+
+def speaks(log: Path, journal: Path) -> bool:
+    """Does the part, since it was started last?"""
+    starts = journal.read_text().splitlines().count(f"{log.stem} started")
+    return log.read_text().count(f"{log.stem} speaks") >= starts > 0
 
 
 def runs(folder: Path) -> bool:
