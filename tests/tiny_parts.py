@@ -32,6 +32,8 @@ def leave(*_):
 again = os.path.exists(journal) and f"{name} started" in open(journal).read()
 signal.signal(signal.SIGTERM, signal.SIG_IGN if mode == "stubborn" else leave)
 write("started")
+with open(os.path.join(os.path.dirname(journal), name + ".pid"), "w") as file:
+    file.write(str(os.getpid()))
 print(f"{name} speaks", flush=True)
 print("2026-01-01T00:00:00.000000Z [warning  ] store.slow    [a.logger] of=" + name, flush=True)
 if mode == "dies":
@@ -45,11 +47,11 @@ while mode != "once":
 
 
 def service(folder: Path, name: str, mode: str) -> Service:
-    journal, log = folder / "journal", folder / f"{name}.log"
+    journal = folder / "journal"
     return Service(
         name=name,
         command=(sys.executable, "-ISc", PROGRAM, str(journal), name, mode),
-        is_ready=lambda: speaks(log, journal) and (name != "worker" or runs(folder)),
+        is_ready=lambda: speaks(folder, name) and (name != "worker" or runs(folder)),
         runs_once=name == "step",
         must_finish=name == "store",
         without={"worker": "Jobs wait.", "upstream": "Nobody answers."}.get(name, ""),
@@ -59,10 +61,11 @@ def service(folder: Path, name: str, mode: str) -> Service:
     )
 
 
-def speaks(log: Path, journal: Path) -> bool:
-    """Does the part, since it was started last?"""
-    starts = journal.read_text().splitlines().count(f"{log.stem} started")
-    return log.read_text().count(f"{log.stem} speaks") >= starts > 0
+def speaks(folder: Path, name: str) -> bool:
+    """Has the part got so far, since it was started last?"""
+    said, record = folder / f"{name}.pid", folder / "run" / f"{name}.json"
+    pid = json.loads(record.read_text())["pid"]
+    return said.exists() and said.read_text() == str(pid)
 
 
 def runs(folder: Path) -> bool:

@@ -29,9 +29,11 @@ def front_page(request: HttpRequest) -> HttpResponse:
     if request.method in ("GET", "HEAD") and wants_page:
         response = render(request, "config/front_page.html", _context())
         response["Cache-Control"] = f"public, max-age={MAX_AGE_SECONDS}"
+        response["Content-Security-Policy"] = content_security_policy()
+        # For browsers that do not know `frame-ancestors`.
+        response["X-Frame-Options"] = "DENY"
     else:
         response = unknown_path(request)
-    response["Content-Security-Policy"] = content_security_policy()
     patch_vary_headers(response, ["Accept"])
     return response
 

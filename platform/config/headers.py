@@ -31,9 +31,8 @@ _ADMIN = (
     b"img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; "
     b"frame-ancestors 'none'"
 )
-# The page at `/`, and those that show the OpenAPI document, set the rest themselves.
+# The pages that show the OpenAPI document set the rest themselves.
 _DOCUMENTS = b"frame-ancestors 'none'"
-_WITH_POLICIES = frozenset({"/", "/docs", "/redoc"})
 
 _STARTS = frozenset({"http.response.start", "websocket.http.response.start"})
 
@@ -59,7 +58,7 @@ class SecurityHeaders:
 def _policy(path: str) -> bytes:
     if path.startswith("/admin/"):
         return _ADMIN
-    return _DOCUMENTS if path in _WITH_POLICIES else _NO_PAGE
+    return _DOCUMENTS if path in ("/docs", "/redoc") else _NO_PAGE
 
 
 @cache
