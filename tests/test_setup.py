@@ -1,0 +1,216 @@
+"""`manage.py setup`: the one way to set up a database, as often and from as many hosts as one likes."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from io import StringIO
+
+import psycopg
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.db import connection
+from pytest_django import Settings
+
+from accounts.models import User
+from billing.models import Plan, PlanAllowance, Subscription
+from billing.seeds import PLANS
+from catalog.models import AIModel
+from common.ids import uuid7
+from common.locks import try_lock
+from config.management.commands.setup import LOCK
+from local.paths import ROOT
+from tests.environment import inherited
+from tests.operators import new_operator
+from tests.personas import new_user
+from tests.service import database_url
+
+ADDRESS, PASSWORD = "olivia@example.com", "correct horse battery staple"
+
+
+def setup(*arguments: str) -> list[str]:
+    """What it prints, without the seconds."""
+    printed = StringIO()
+    call_command("setup", *arguments, stdout=printed)
+    return re.sub(r" \(\d+\.\d s\)$", "", printed.getvalue(), flags=re.MULTILINE).splitlines()
+
+
+@pytest.fixture
+def password(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPERATOR_PASSWORD", PASSWORD)
+
+
+@pytest.fixture
+def no_operator(db: None) -> None:
+    """As in a new service."""
+    User.objects.filter(is_superuser=True).update(is_superuser=False)
+
+
+# --- The database ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def empty_database(django_db_setup: None) -> Iterator[str]:
+    """The URL of a database that has nothing."""
+    name = f"empty_{uuid7().hex}"
+    with closing(psycopg.connect(database_url(), autocommit=True)) as server:
+        server.execute(f"CREATE DATABASE {name}".encode())
+        try:
+            yield f"{database_url().rpartition('/')[0]}/{name}"
+        finally:
+            server.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
+
+
+def started(url: str, *arguments: str) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, "manage.py", *arguments],
+        env={**inherited(), "DATABASE_URL": url, "DATABASE_POOL": "0", "DEMO": ""},
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def test_two_hosts_that_set_up_one_database_take_turns(empty_database: str) -> None:
+    hosts = [started(empty_database, "setup") for _ in range(2)]
+    said = [host.communicate(timeout=120)[0] for host in hosts]
+    assert [host.returncode for host in hosts] == [0, 0], said
+    second, first = sorted(said, key=lambda text: "Migrations: 0 applied" not in text)
+    applied = re.findall(r"^Migrations: (\d+) applied, 0 were there", first, re.MULTILINE)
+    assert re.findall(r"^Migrations: 0 applied, (\d+) were there", second, re.MULTILINE) == applied
+    assert f"Plans: {len(PLANS)} added" in first
+    assert "Plans: 0 added, 0 allowances added." in second
+    with psycopg.connect(empty_database) as database:
+        row = database.execute("SELECT count(*) FROM billing_plan").fetchone()
+    assert row == (len(PLANS),)
+
+
+@pytest.mark.parametrize("command", ["createsuperuser", "reconcile"])
+def test_a_command_before_it_ends_in_a_sentence(empty_database: str, command: str) -> None:
+    options = ["--no-input", f"--email={ADDRESS}"] if command == "createsuperuser" else []
+    host = started(empty_database, command, *options)
+    said, _ = host.communicate(timeout=60)
+    assert host.returncode == 1
+    assert "The database is not set up: run `manage.py setup`." in said.splitlines()[-1]
+    assert "Traceback" not in said
+
+
+@pytest.mark.django_db
+def test_a_line_for_each_step_and_nothing_to_do_the_second_time() -> None:
+    new_operator("olivia", is_superuser=True)
+    listed = AIModel.objects.exclude(provider__startswith="local").count()
+    migrations, catalog, plans, operator = setup()
+    assert re.fullmatch(r"Migrations: 0 applied, \d+ were there\.", migrations)
+    assert catalog == f"Catalog: {listed} models listed, 0 added, 0 updated, 0 prices added."
+    assert plans == "Plans: 0 added, 0 allowances added."
+    assert operator == "Operator: there is one; others are made in the admin."
+
+
+@pytest.mark.django_db
+def test_what_operators_have_changed_stays() -> None:
+    Plan.objects.filter(key="max").update(price=1)
+    PlanAllowance.objects.filter(plan="max", model="gpt-6-luna").update(granted=2)
+    AIModel.objects.filter(pk="gpt-6-luna").update(enabled=False)
+    setup()
+    assert Plan.objects.get(key="max").price == 1
+    assert PlanAllowance.objects.get(plan="max", model="gpt-6-luna").granted == 2
+    assert not AIModel.objects.get(pk="gpt-6-luna").enabled
+
+
+@pytest.mark.django_db
+def test_it_waits_for_another_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    other = try_lock(LOCK)
+    assert other.__enter__()
+
+    def end_the_other(_: float) -> None:
+        other.__exit__(None, None, None)
+
+    monkeypatch.setattr("config.management.commands.setup.time.sleep", end_the_other)
+    assert setup()[0] == "Waiting for another `setup` of this database."
+
+
+@pytest.mark.django_db
+def test_production_refuses_more_connections_than_there_are(settings: Settings) -> None:
+    settings.PRODUCTION, settings.WEB_PROCESSES = True, 1_000
+    with pytest.raises(CommandError, match="PostgreSQL has"):
+        setup()
+
+
+# --- The first operator ---------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("no_operator", "password")
+def test_the_first_operator_is_made_once() -> None:
+    assert f"Operator: {ADDRESS} was made" in setup("--operator", f" {ADDRESS.title()} ")[-1]
+    olivia = User.objects.get(email=ADDRESS)
+    assert (olivia.is_staff, olivia.is_superuser) == (True, True)
+    assert olivia.check_password(PASSWORD)
+    assert Subscription.objects.get(account=olivia).plan_id == "free"
+    [entry] = LogEntry.objects.filter(user=olivia)
+    assert entry.change_message == "Made the first operator by command."
+
+    assert setup("--operator", ADDRESS)[-1].startswith("Operator: there is one")
+    assert setup("--operator", "else@example.com")[-1].startswith("Operator: there is one")
+    assert not User.objects.filter(email="else@example.com").exists()
+
+
+@pytest.mark.usefixtures("no_operator", "password")
+def test_the_address_may_stand_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPERATOR_EMAIL", ADDRESS)
+    assert f"Operator: {ADDRESS} was made" in setup()[-1]
+
+
+@pytest.mark.usefixtures("no_operator")
+def test_without_an_address_it_says_how_to_make_one() -> None:
+    assert setup()[-1] == "Operator: none. `manage.py setup --operator ADDRESS` makes one."
+
+
+@pytest.mark.usefixtures("no_operator", "password")
+def test_nobody_who_has_signed_up_is_made_the_operator() -> None:
+    alice = new_user("alice")
+    with pytest.raises(CommandError, match=f"{alice.email} has an account already"):
+        setup("--operator", alice.email)
+    alice.refresh_from_db()
+    assert not alice.is_superuser
+
+
+@pytest.mark.usefixtures("no_operator")
+@pytest.mark.parametrize(
+    ("address", "secret", "sentence"),
+    [
+        (ADDRESS, "", "set OPERATOR_PASSWORD, or run this at a terminal"),
+        (ADDRESS, "password", "This password is too common"),
+        (ADDRESS, ADDRESS, "too similar to the"),
+        ("olivia", PASSWORD, "Write a plain e-mail address"),
+    ],
+)
+def test_no_operator_is_made_of_what_is_no_good(
+    monkeypatch: pytest.MonkeyPatch, address: str, secret: str, sentence: str
+) -> None:
+    monkeypatch.setenv("OPERATOR_PASSWORD", secret)
+    with pytest.raises(CommandError, match=sentence) as refusal:
+        setup("--operator", address)
+    assert not secret or secret == address or secret not in str(refusal.value)
+    assert not User.objects.filter(is_superuser=True).exists()
+
+
+# --- Requests before it ---------------------------------------------------------------------------
+
+
+@pytest.mark.django_db
+def test_a_sign_up_without_plans_is_a_503_that_names_the_command(client: object) -> None:
+    from rest_framework.test import APIClient
+
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        cursor.execute("UPDATE billing_plan SET key = key || '-gone' WHERE key = 'free'")
+    body = {"email": "alice@example.com", "password": PASSWORD}
+    answer = APIClient().post("/api/auth/signup", body, format="json")
+    assert answer.status_code == 503
+    assert "`manage.py setup`" in answer.json()["detail"]
+    assert answer.json()["code"] == "service_unavailable"
