@@ -1,4 +1,5 @@
-"""`manage.py setup`: the one way to set up a database, as often and from as many hosts as one likes."""
+"""`manage.py setup`: the one way to set up a database, as often and from as many hosts as one
+likes."""
 
 import re
 import subprocess
@@ -14,6 +15,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import connection
 from pytest_django import Settings
+from rest_framework.test import APIClient
 
 from accounts.models import User
 from billing.models import Plan, PlanAllowance, Subscription
@@ -90,10 +92,8 @@ def test_two_hosts_that_set_up_one_database_take_turns(empty_database: str) -> N
     assert row == (len(PLANS),)
 
 
-@pytest.mark.parametrize("command", ["createsuperuser", "reconcile"])
-def test_a_command_before_it_ends_in_a_sentence(empty_database: str, command: str) -> None:
-    options = ["--no-input", f"--email={ADDRESS}"] if command == "createsuperuser" else []
-    host = started(empty_database, command, *options)
+def test_a_command_before_it_ends_in_a_sentence(empty_database: str) -> None:
+    host = started(empty_database, "createsuperuser", "--no-input", f"--email={ADDRESS}")
     said, _ = host.communicate(timeout=60)
     assert host.returncode == 1
     assert "The database is not set up: run `manage.py setup`." in said.splitlines()[-1]
@@ -102,7 +102,7 @@ def test_a_command_before_it_ends_in_a_sentence(empty_database: str, command: st
 
 @pytest.mark.django_db
 def test_a_line_for_each_step_and_nothing_to_do_the_second_time() -> None:
-    new_operator("olivia", is_superuser=True)
+    new_operator()
     listed = AIModel.objects.exclude(provider__startswith="local").count()
     migrations, catalog, plans, operator = setup()
     assert re.fullmatch(r"Migrations: 0 applied, \d+ were there\.", migrations)
@@ -193,9 +193,8 @@ def test_no_operator_is_made_of_what_is_no_good(
     monkeypatch: pytest.MonkeyPatch, address: str, secret: str, sentence: str
 ) -> None:
     monkeypatch.setenv("OPERATOR_PASSWORD", secret)
-    with pytest.raises(CommandError, match=sentence) as refusal:
+    with pytest.raises(CommandError, match=sentence):
         setup("--operator", address)
-    assert not secret or secret == address or secret not in str(refusal.value)
     assert not User.objects.filter(is_superuser=True).exists()
 
 
@@ -203,9 +202,7 @@ def test_no_operator_is_made_of_what_is_no_good(
 
 
 @pytest.mark.django_db
-def test_a_sign_up_without_plans_is_a_503_that_names_the_command(client: object) -> None:
-    from rest_framework.test import APIClient
-
+def test_a_sign_up_without_plans_is_a_503_that_names_the_command() -> None:
     with connection.cursor() as cursor:
         cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
         cursor.execute("UPDATE billing_plan SET key = key || '-gone' WHERE key = 'free'")
