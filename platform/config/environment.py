@@ -5,6 +5,8 @@ from typing import Any
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
+_POSTGRESQL = ("postgres://", "postgresql://", "psql://", "pgsql://")
+
 
 class Environment(environ.Env):
     """Names the variable whose value has not the form that is asked for: ImproperlyConfigured, with
@@ -19,14 +21,15 @@ class Environment(environ.Env):
 
     def db(self, var: str, default: str) -> Any:  # type: ignore[override]
         """The settings of a PostgreSQL database."""
-        form = f"{var} must be of the form postgres://user:password@host:5432/name."
+        url = self.get_value(var, default=default) or default
         try:
-            found = self.db_url_config(self.get_value(var, default=default) or default)
+            if url.startswith(_POSTGRESQL):
+                return self.db_url_config(url)
         except ValueError:
-            raise ImproperlyConfigured(form) from None
-        if "postgresql" not in found.get("ENGINE", ""):
-            raise ImproperlyConfigured(form)
-        return found
+            pass
+        raise ImproperlyConfigured(
+            f"{var} must be of the form postgres://user:password@host:5432/name."
+        )
 
     def email_url(self, var: str, default: str) -> Any:  # type: ignore[override]
         """The settings of a mail server."""
