@@ -46,7 +46,7 @@ from common.errors import (
     UnsupportedMediaType,
     ValidationFailed,
 )
-from common.set_up import first_line, is_missing
+from common.set_up import is_missing, report_missing
 from tracing import spans
 
 MAX_BODY_BYTES = 1_000_000
@@ -221,15 +221,10 @@ def _answer(error: Exception, context: Mapping[str, Any]) -> Response:
 
 def _unexpected(error: Exception) -> DomainError:
     if is_missing(error):
-        return _not_set_up(error)
+        report_missing(error)
+        return NotSetUp()
     log.error("unhandled_exception", exc_info=error)
     return InternalError()
-
-
-def _not_set_up(error: BaseException) -> NotSetUp:
-    """Logged without a traceback: until the set-up every request ends here."""
-    log.error("database_not_set_up", error=first_line(error))
-    return NotSetUp()
 
 
 def _bad_request(error: Exception | None) -> DomainError:
@@ -302,7 +297,8 @@ def server_error(request: HttpRequest) -> HttpResponse:
     error = sys.exception()
     if error is None or not is_missing(error):
         return _server_error(request)
-    refusal = _not_set_up(error)
+    report_missing(error)
+    refusal = NotSetUp()
     if not request.path.startswith("/admin/"):
         return envelope.answer(refusal)
     return HttpResponse(refusal.text, status=refusal.status, content_type="text/plain")

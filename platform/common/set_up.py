@@ -1,6 +1,9 @@
 """Is the database set up? `manage.py setup` does that (config/setup.py)."""
 
+import structlog
 from psycopg import errors
+
+log = structlog.get_logger(__name__)
 
 # A table, a function, or the plan of new accounts (billing/sql/10_accounts.sql).
 _MISSING = (errors.UndefinedTable, errors.UndefinedFunction, errors.UndefinedObject)
@@ -18,3 +21,8 @@ def is_missing(error: BaseException | None) -> bool:
 def first_line(error: BaseException) -> str:
     """What PostgreSQL says, without the place in the statement and what Django adds."""
     return str(error.__cause__ or error.__context__ or error).strip().partition("\n")[0]
+
+
+def report_missing(error: BaseException) -> None:
+    """Log it without a traceback: before the set-up all work and all requests end here."""
+    log.error("database_not_set_up", error=first_line(error))

@@ -10,7 +10,7 @@ from django.http.request import validate_host
 
 from common.errors import DomainError, NotSetUp, UnknownHost
 from common.logging import CallLine
-from common.set_up import first_line, is_missing
+from common.set_up import is_missing, report_missing
 from edge.asgi import Headers, Receive, Scope, Send, domain_of
 from edge.metrics import METHODS, count_request
 from edge.traced_requests import name_request
@@ -97,7 +97,7 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
 def _refusal_of(exchange: Exchange, failure: Exception) -> DomainError:
     """The answer to an exception that no handler has expected. Logs it."""
     if is_missing(failure):
-        log.error("database_not_set_up", error=first_line(failure))
+        report_missing(failure)
         return NotSetUp()
     log.exception("v1.failed", request_id=exchange.request_id, path=exchange.path)
     return errors.InternalError()
