@@ -11,6 +11,7 @@ from local.mails import PREFIX
 LONGEST = 200  # characters
 # A line like the one before is not shown for so many seconds; then it says how many there were.
 QUIET_SECONDS = 30.0
+MOST_KINDS = 1_000
 _LEVELS = ("warning", "error", "critical")
 # As `common.logging` writes them: time, level, event, logger, fields.
 _LINE = re.compile(rf"\S+Z \[({'|'.join(_LEVELS)}) *\] (.*)")
@@ -41,19 +42,22 @@ class NotableLines:
         said = _said(line)
         if said is None:
             return None
-        kind, now = self._kind_of(said), self._clock()
-        if kind.hidden >= 0 and now - kind.shown_at < QUIET_SECONDS:
-            kind.hidden += 1
+        name, now = _kind_of(said), self._clock()
+        before = self._kinds.get(name)
+        if before and now - before.shown_at < QUIET_SECONDS:
+            before.hidden += 1
             return None
-        more = f" (and {kind.hidden} more like it)" if kind.hidden > 0 else ""
-        kind.shown_at, kind.hidden = now, 0
+        if len(self._kinds) >= MOST_KINDS:
+            self._kinds.clear()
+        self._kinds[name] = _Kind(now)
+        more = f" (and {before.hidden} more like it)" if before and before.hidden else ""
         return _cut(said, LONGEST - len(more)) + more
 
-    def _kind_of(self, said: str) -> _Kind:
-        level, _, text = said.partition(" ")
-        found = _EVENT.match(text)
-        name = f"{level} {found[0] if found else ''}"
-        return self._kinds.setdefault(name, _Kind(self._clock(), hidden=-1))
+
+def _kind_of(said: str) -> str:
+    level, _, text = said.partition(" ")
+    found = _EVENT.match(text)
+    return f"{level} {found[0] if found else ''}"
 
 
 def _said(line: str) -> str | None:
