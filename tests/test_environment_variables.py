@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from config.environment import Environment
+from config.environment import Environment, require
 
 DATABASE = "postgres://postgres@127.0.0.1:5432/platform"
 
@@ -61,4 +61,4 @@ def test_an_empty_address_of_the_database_is_none(
 def test_all_that_are_missing_are_named_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("THERE", "")
     with pytest.raises(ImproperlyConfigured, match="Production needs GONE, LOST: set each in"):
-        Environment().require("GONE", "THERE", "LOST")
+        require(Environment(), "GONE", "THERE", "LOST")

@@ -8,7 +8,7 @@ from django.core.exceptions import ImproperlyConfigured
 _POSTGRESQL = ("postgres://", "postgresql://", "psql://", "pgsql://")
 
 
-class Environment(environ.Env):
+class Environment(environ.Env):  # type: ignore[misc]
     """Names the variable whose value has not the form that is asked for: ImproperlyConfigured, with
     a sentence that does not repeat the value, which may be a secret."""
 
@@ -19,7 +19,7 @@ class Environment(environ.Env):
             wanted = {int: "a whole number", float: "a number"}.get(cast, "of another form")
             raise ImproperlyConfigured(f"{var} must be {wanted}.") from None
 
-    def db(self, var: str, default: str) -> Any:  # type: ignore[override]
+    def db(self, var: str, default: str) -> Any:
         """The settings of a PostgreSQL database."""
         url = self.get_value(var, default=default) or default
         try:
@@ -31,7 +31,7 @@ class Environment(environ.Env):
             f"{var} must be of the form postgres://user:password@host:5432/name."
         )
 
-    def email_url(self, var: str, default: str) -> Any:  # type: ignore[override]
+    def email_url(self, var: str, default: str) -> Any:
         """The settings of a mail server."""
         try:
             return super().email_url(var, default)
@@ -40,11 +40,12 @@ class Environment(environ.Env):
                 f"{var} must be of the form smtp+tls://user:password@host:587."
             ) from None
 
-    def require(self, *names: str) -> None:
-        """Raises ImproperlyConfigured, with one sentence for all that are missing."""
-        if missing := [name for name in names if name not in self.ENVIRON]:
-            raise ImproperlyConfigured(
-                f"Production needs {', '.join(missing)}: set each in the environment or in `.env` "
-                "(docs/configuration.md says what they mean), or choose "
-                "DJANGO_SETTINGS_MODULE=config.settings.dev for development."
-            )
+
+def require(env: Environment, *names: str) -> None:
+    """Raises ImproperlyConfigured, with one sentence for all that are missing."""
+    if missing := [name for name in names if name not in env.ENVIRON]:
+        raise ImproperlyConfigured(
+            f"Production needs {', '.join(missing)}: set each in the environment or in `.env` "
+            "(docs/configuration.md says what they mean), or choose "
+            "DJANGO_SETTINGS_MODULE=config.settings.dev for development."
+        )
