@@ -4,6 +4,7 @@ likes."""
 import re
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import closing
 from io import StringIO
@@ -22,7 +23,6 @@ from billing.models import Plan, PlanAllowance, Subscription
 from billing.seeds import PLANS
 from catalog.models import AIModel
 from common.ids import uuid7
-from common.locks import try_lock
 from config.management.commands.setup import LOCK
 from local.paths import ROOT
 from tests.environment import inherited
@@ -123,15 +123,13 @@ def test_what_operators_have_changed_stays() -> None:
 
 
 @pytest.mark.django_db
-def test_it_waits_for_another_host(monkeypatch: pytest.MonkeyPatch) -> None:
-    other = try_lock(LOCK)
-    assert other.__enter__()
-
-    def end_the_other(_: float) -> None:
-        other.__exit__(None, None, None)
-
-    monkeypatch.setattr("config.management.commands.setup.time.sleep", end_the_other)
-    assert setup()[0] == "Waiting for another `setup` of this database."
+def test_it_waits_for_another_host() -> None:
+    with closing(psycopg.connect(database_url())) as other:
+        other.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", (LOCK,))
+        done = threading.Timer(0.3, other.rollback)
+        done.start()
+        assert setup()[0] == "Waiting for another `setup` of this database."
+        done.join()
 
 
 @pytest.mark.django_db
