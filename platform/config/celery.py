@@ -20,7 +20,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.prod")
 _CHATTY = ("celery.beat", "celery.worker.strategy", "celery.app.trace")
 
 
-class SettingsLoader(AppLoader):  # type: ignore[misc]
+class SettingsLoader(AppLoader):
     """Celery's own loader, but settings that cannot be used end the process in a sentence."""
 
     def config_from_object(self, obj: Any, silent: bool = False) -> Any:
