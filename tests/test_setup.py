@@ -2,10 +2,7 @@
 likes."""
 
 import re
-import subprocess
-import sys
 import threading
-from collections.abc import Iterator
 from contextlib import closing
 from io import StringIO
 
@@ -20,12 +17,8 @@ from rest_framework.test import APIClient
 
 from accounts.models import User
 from billing.models import Plan, PlanAllowance, Subscription
-from billing.seeds import PLANS
 from catalog.models import AIModel
-from common.ids import uuid7
 from config.management.commands.setup import LOCK
-from local.paths import ROOT
-from tests.environment import inherited
 from tests.operators import new_operator
 from tests.personas import new_user
 from tests.service import database_url
@@ -52,52 +45,7 @@ def no_operator(db: None) -> None:
 
 
 # --- The database ---------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def empty_database(django_db_setup: None) -> Iterator[str]:
-    """The URL of a database that has nothing."""
-    name = f"empty_{uuid7().hex}"
-    with closing(psycopg.connect(database_url(), autocommit=True)) as server:
-        server.execute(f"CREATE DATABASE {name}".encode())
-        try:
-            yield f"{database_url().rpartition('/')[0]}/{name}"
-        finally:
-            server.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
-
-
-def started(url: str, *arguments: str) -> "subprocess.Popen[str]":
-    return subprocess.Popen(
-        [sys.executable, "manage.py", *arguments],
-        env={**inherited(), "DATABASE_URL": url, "DATABASE_POOL": "0", "DEMO": ""},
-        cwd=ROOT,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-
-
-def test_two_hosts_that_set_up_one_database_take_turns(empty_database: str) -> None:
-    hosts = [started(empty_database, "setup") for _ in range(2)]
-    said = [host.communicate(timeout=120)[0] for host in hosts]
-    assert [host.returncode for host in hosts] == [0, 0], said
-    second, first = sorted(said, key=lambda text: "Migrations: 0 applied" not in text)
-    applied = re.findall(r"^Migrations: (\d+) applied, 0 were there", first, re.MULTILINE)
-    assert re.findall(r"^Migrations: 0 applied, (\d+) were there", second, re.MULTILINE) == applied
-    assert f"Plans: {len(PLANS)} added" in first
-    assert "Plans: 0 added, 0 allowances added." in second
-    with psycopg.connect(empty_database) as database:
-        row = database.execute("SELECT count(*) FROM billing_plan").fetchone()
-    assert row == (len(PLANS),)
-
-
-def test_a_command_before_it_ends_in_a_sentence(empty_database: str) -> None:
-    host = started(empty_database, "createsuperuser", "--no-input", f"--email={ADDRESS}")
-    said, _ = host.communicate(timeout=60)
-    assert host.returncode == 1
-    assert "The database is not set up: run `manage.py setup`." in said.splitlines()[-1]
-    assert "Traceback" not in said
+# What it does to an empty one, from two hosts at once: tests/operations/test_first_setup.py.
 
 
 @pytest.mark.django_db

@@ -78,13 +78,12 @@ def test_the_first_operator_comes_in_with_a_second_factor(environment: dict[str,
     assert again.get("/admin/accounts/user/").status_code == 200
 
 
-def test_a_second_one_is_not_made_whatever_the_address(environment: dict[str, str]) -> None:
+def test_a_second_one_is_not_made(environment: dict[str, str]) -> None:
     run("first-operator.md#create", environment)
     another = f"operator-{uuid7().hex}@example.com"
-    for address in (environment["OPERATOR"], another):
-        done = attempt("first-operator.md#create", environment | {"OPERATOR": address})
-        assert done.returncode != 0
-        assert "Password:" not in done.stdout
+    done = attempt("first-operator.md#create", environment | {"OPERATOR": another})
+    assert done.returncode != 0
+    assert "Password:" not in done.stdout
     assert not User.objects.filter(email=another).exists()
 
 
