@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
-from django.core.management import call_command
 from django.db import connection
 from django.test.utils import setup_databases
 from hypothesis import settings
@@ -20,8 +19,10 @@ from rest_framework.test import APIClient
 from accounts.models import User
 from accounts.services import sessions
 from accounts.types import SignedIn
+from billing.services.plans import seed_plans
 from billing.services.reconciliation import find_violations
 from billing.tests.bank import expire_what_nobody_ends
+from catalog.services import seed_catalog
 from health import services as health
 from local.pytest_suite import is_rolled_back
 from providers.config import SIMULATED_BY_DEFAULT, from_environ
@@ -58,8 +59,8 @@ def django_db_setup(
     with django_db_blocker.unblock():
         setup_databases(verbosity=0, interactive=False, aliases={"default": None})
         migrate_with_later_tree(database_url())
-        call_command("seed_catalog", local=True, verbosity=0)
-        call_command("seed_plans", verbosity=0)
+        seed_catalog(local=True)
+        seed_plans()
         with connection.cursor() as cursor:
             name = connection.settings_dict["NAME"]
             cursor.execute(f"ALTER DATABASE \"{name}\" SET platform.startup_grace = '0 seconds'")

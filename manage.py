@@ -11,9 +11,22 @@ ROOT = Path(__file__).resolve().parent
 def main() -> None:
     sys.path.insert(1, str(ROOT / "platform"))
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.dev")
+    from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line
+    from django.db import DatabaseError, OperationalError
 
-    execute_from_command_line(sys.argv)
+    from common.set_up import first_line, is_missing
+
+    try:
+        execute_from_command_line(sys.argv)
+    except ImproperlyConfigured as error:
+        sys.exit(str(error))
+    except OperationalError as error:
+        sys.exit(f"The database cannot be used: {first_line(error)}")
+    except DatabaseError as error:
+        if not is_missing(error):
+            raise
+        sys.exit(f"The database is not set up: run `manage.py setup`. ({first_line(error)})")
 
 
 if __name__ == "__main__":

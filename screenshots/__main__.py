@@ -56,9 +56,7 @@ def _take_pictures() -> None:
 
 def _seed(file: Path) -> dict[str, str]:
     """What `make run` begins with. Returns the credentials."""
-    call_command("migrate", verbosity=0)
-    call_command("seed_catalog", "--local")
-    call_command("seed_plans")
+    call_command("setup", local=True)
     call_command("create_demo", "--write", str(file))
     demo: dict[str, str] = json.loads(file.read_text())
     return demo

@@ -51,7 +51,7 @@ class Proxy:
 @contextmanager
 def running_nginx(folder: Path, webs: Sequence[int]) -> Iterator[Proxy]:
     """nginx until the block ends, in front of two web processes at these ports."""
-    certificate = _write_certificate(folder)
+    certificate = write_certificate(folder)
     plain_port = free_port()
     port = free_port(but={plain_port})
     assert PROGRAM is not None
@@ -88,7 +88,7 @@ def _at_home(folder: Path, webs: Sequence[int], *, port: int, plain_port: int) -
     return f"user root;\n{text}" if os.getuid() == 0 else text
 
 
-def _write_certificate(folder: Path) -> Path:
+def write_certificate(folder: Path) -> Path:
     """A certificate for this machine that signs itself, and its key."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, LOOPBACK)])

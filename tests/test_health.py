@@ -6,7 +6,7 @@ import signal
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import httpx
@@ -14,7 +14,9 @@ import psycopg
 import pytest
 from django.db import connection
 
+from catalog.models import AIModel
 from common.ids import uuid7
+from health.switches import switch_provider
 from simulator.process import RunningSimulator
 from tests.chaos import calls
 from tests.chaos.proxy import DoorProxy, LossyProxy
@@ -22,7 +24,7 @@ from tests.own_redis import OwnRedis
 from tests.personas import new_key, new_user
 from tests.service import Web, database_url, running_web
 
-ALL_WELL = {"process": "ok", "database": "ok", "migrations": "ok", "redis": "ok"}
+ALL_WELL = dict.fromkeys(("process", "database", "migrations", "plans", "models", "redis"), "ok")
 
 
 def ready(web: Web) -> tuple[int, dict[str, str]]:
@@ -75,6 +77,7 @@ def test_without_postgresql_it_is_alive_but_not_ready(simulator: RunningSimulato
                 **ALL_WELL,
                 "database": "unavailable",
                 "migrations": "unknown",
+                "plans": "unknown",
             }
             assert httpx.get(f"{web.url}/livez").status_code == 200
         wait_until_ready(web)
@@ -140,6 +143,58 @@ def test_an_older_database_is_not_ready_until_it_is_migrated(web: Web) -> None:
     with unapplied("files", "0001_initial"):
         calls.wait_for(lambda: ready(web) == (503, {**ALL_WELL, "migrations": "pending"}))
     wait_until_ready(web)
+
+
+@contextmanager
+def disabled(model: str) -> Iterator[None]:
+    """As an operator leaves it in the admin."""
+    AIModel.objects.filter(pk=model).update(enabled=False)
+    try:
+        yield
+    finally:
+        AIModel.objects.filter(pk=model).update(enabled=True)
+
+
+@pytest.mark.usefixtures("committed")
+def test_without_a_model_that_can_be_called_it_is_not_ready_until_there_is_one(
+    simulator: RunningSimulator,
+) -> None:
+    """Later it stays ready, whatever operators do to models: a proxy would take all processes out,
+    and the admin with them."""
+    with ExitStack() as stack:
+        with disabled("mistral-medium-3.5"):
+            web = stack.enter_context(running_web(simulator, SIMULATED_PROVIDERS="mistral"))
+            answer = httpx.get(f"{web.url}/readyz")
+            assert answer.status_code == 503
+            assert answer.json()["checks"] == {**ALL_WELL, "models": "none"}
+            assert answer.json()["detail"].startswith("No model can be called: set the key of")
+        calls.wait_for(lambda: ready(web) == (200, ALL_WELL))
+        with disabled("mistral-medium-3.5"):
+            calls.wait_for(lambda: offered(web) == [])
+            time.sleep(1.1)  # the last answer counts for a second
+            assert ready(web) == (200, ALL_WELL)
+
+
+def offered(web: Web) -> list[str]:
+    """The models of providers that are configured."""
+    listed = httpx.get(f"{web.url}/v1/models").json()["data"]
+    return [model["id"] for model in listed if model["id"] == "mistral-medium-3.5"]
+
+
+@pytest.mark.usefixtures("committed")
+def test_without_the_key_of_a_provider_it_is_not_ready(simulator: RunningSimulator) -> None:
+    with running_web(simulator, SIMULATED_PROVIDERS="") as web:
+        assert ready(web) == (503, {**ALL_WELL, "models": "none"})
+
+
+@pytest.mark.usefixtures("committed")
+def test_with_every_provider_switched_off_it_is_ready(simulator: RunningSimulator) -> None:
+    switch_provider(name="mistral", is_off=True)
+    try:
+        with running_web(simulator, SIMULATED_PROVIDERS="mistral") as web:
+            assert ready(web) == (200, ALL_WELL)
+    finally:
+        switch_provider(name="mistral", is_off=False)
 
 
 @pytest.mark.usefixtures("committed")

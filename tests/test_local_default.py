@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -154,7 +155,7 @@ def test_the_whole_service_starts_again_after_a_kill_of_everything(service: Serv
     for pid in (service.popen.pid, *pids.values()):
         os.kill(pid, signal.SIGKILL)
     service.popen.communicate()
-    service.output = ""
+    first, service.output = service.output, ""
     service.start()
     assert "smollm2-135m" in models(service.port)
     assert "might even have been made" in transcript(service)
@@ -162,6 +163,7 @@ def test_the_whole_service_starts_again_after_a_kill_of_everything(service: Serv
     pids = service.processes()
     assert service.stop() == 0
     assert not any(command_of(pid) for pid in pids.values())
+    assert_short(first + service.output)
     steps = [line.partition("| ")[2] for line in service.output.splitlines() if "stopp" in line]
     assert steps == [
         "stopping beat, web, worker",
@@ -170,6 +172,17 @@ def test_the_whole_service_starts_again_after_a_kill_of_everything(service: Serv
         "stopping postgres",
         "stopped",
     ]
+
+
+def assert_short(output: str) -> None:
+    """A line for each step and for each mail; the lines of the logs stay there."""
+    for part in ("postgres", "redis", "model", "speech", "simulator", "worker", "beat", "web"):
+        assert len(re.findall(rf"^local     \| ready: {part} \(\d+\.\d s\)$", output, re.M)) == 2
+    assert len(re.findall(r"^prepare   \| Migrations: ", output, re.M)) == 2
+    assert re.findall(r"^worker    \| Mail to \S+: .+: http://127\.0\.0\.1:\d+/\S+$", output, re.M)
+    for noise in ("Applying", "MIME-Version", "<html", "[info", "Discarding"):
+        assert noise not in output
+    assert "\x1b" not in output
 
 
 def refusal(folder: Path, **changes: str) -> str:

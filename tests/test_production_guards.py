@@ -187,6 +187,39 @@ def test_safe_settings_are_let_through(changes: dict[str, str]) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_a_process_without_its_settings_ends_in_one_sentence(tmp_path: Path) -> None:
+    """Every program that reads them."""
+    missing = ("SECRET_KEY", "OUTPUTS_DIR")
+    environment = {name: value for name, value in SAFE.items() if name not in missing}
+    programs = (
+        ("manage.py", "check"),
+        ("-m", "celery", "-A", "config", "worker"),
+        ("-m", "celery", "-A", "config", "beat", f"--schedule={tmp_path / 'schedule'}"),
+        ("-m", "config.serve", "--port", "0"),
+    )
+    for program in programs:
+        done = subprocess.run(
+            [sys.executable, *program],
+            env={**inherited(), **environment},
+            cwd=ROOT,
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert (done.returncode, done.stdout) == (1, ""), program
+        assert done.stderr.startswith("Production needs SECRET_KEY, OUTPUTS_DIR: set each in")
+        assert done.stderr.count("\n") == 1, program
+
+
+def test_a_setting_of_another_form_ends_in_one_sentence() -> None:
+    done = run("manage.py", "check", DATABASE_URL="postgres://me:secret@host:port/platform")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        "DATABASE_URL must be of the form postgres://user:password@host:5432/name.\n"
+    )
+
+
 def test_operators_need_a_second_factor_whatever_the_environment_says() -> None:
     script = "from django.conf import settings; print(settings.OPERATORS_NEED_SECOND_FACTOR)"
     done = run("-c", script, OPERATORS_NEED_SECOND_FACTOR="0")

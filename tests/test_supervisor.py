@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -100,11 +101,36 @@ def test_parts_start_and_stop_in_order(start: Callable[..., Run], number: signal
     assert list((run.folder / "run").glob("*.json")) == []
 
 
-def test_every_line_carries_the_name_of_its_part(start: Callable[..., Run]) -> None:
+def test_a_line_for_each_step_its_time_and_what_is_worth_reading(
+    start: Callable[..., Run],
+) -> None:
     run = start()
-    run.read_until("web       | web speaks\n")
     run.read_until("local     | all ready\n")
-    assert (run.folder / "web.log").read_text() == "web speaks\n"
+    lines = [re.sub(r"\d+\.\d s", "N s", line) for line in run.output.splitlines()]
+    steps = [line.partition("| ")[2] for line in lines if line.startswith("local")]
+    assert steps[:2] == ["leftovers: []", "ready: store (N s)"]
+    assert sorted(steps[2:4]) == ["done: step (N s)", "ready: upstream (N s)"]
+    assert sorted(steps[4:6]) == ["ready: web (N s)", "ready: worker (N s)"]
+    assert steps[6:] == ["all ready"]
+    assert "step      | step speaks" in lines
+    assert "web       | warning store.slow of=web" in lines
+    assert "speaks" not in "".join(line for line in lines if not line.startswith("step"))
+    assert "store     |" not in run.output
+    assert (run.folder / "web.log").read_text().startswith("web speaks\n2026-01-01T")
+
+
+def test_a_part_goes_on_in_its_log_and_the_run_before_is_kept(start: Callable[..., Run]) -> None:
+    run = start("recovered=0")
+    run.read_until("all ready")
+    run.kill("web")
+    run.read_until("ready: web")
+    run.send(signal.SIGTERM)
+    assert run.exit_code() == 0
+    assert (run.folder / "web.log").read_text().count("web speaks") == 2
+    again = start()
+    again.read_until("all ready")
+    assert (run.folder / "web.log").read_text().count("web speaks") == 1
+    assert (run.folder / "web.log.1").read_text().count("web speaks") == 2
 
 
 def test_a_second_signal_hastens(start: Callable[..., Run]) -> None:
@@ -130,7 +156,8 @@ def test_nothing_is_said_to_be_waited_for_where_all_end_at_once(start: Callable[
 def test_a_part_that_dies_is_named_and_started_again(start: Callable[..., Run]) -> None:
     run = start("worker=dies-once")
     run.read_until("ready: worker")
-    run.read_until("worker ended unexpectedly (exit 3). Its last lines:")
+    said = run.read_until("worker ended unexpectedly (exit 3); it is started again in 0 s.")
+    assert said.endswith(f"Its log: {run.folder / 'worker.log'}\n")
     run.read_until("ready: worker")
     run.send(signal.SIGTERM)
     assert run.exit_code() == 0
@@ -145,10 +172,36 @@ def test_a_part_that_keeps_dying_stops_everything(start: Callable[..., Run]) -> 
 
 
 def test_three_restarts_without_recovery_are_all(start: Callable[..., Run]) -> None:
-    run = start("worker=tires")
+    run = start("web=tires")
     assert run.exit_code() == 1
     assert "It was started again 3 times. Stopping all." in run.output
+    assert run.journal.count("web started") == 4
+
+
+@pytest.mark.parametrize("mode", ["tires", "dies"])
+def test_a_part_that_can_be_missed_is_given_up_alone(start: Callable[..., Run], mode: str) -> None:
+    """Whether it dies once all are ready, or never gets there."""
+    run = start(f"worker={mode}")
+    said = run.read_until("is given up")
+    assert "3 times, and worker is given up. Jobs wait. Everything else goes on." in said
+    assert f"Its log: {run.folder / 'worker.log'}" in said
+    run.kill("web")
+    run.read_until("ready: web")
+    assert "all ready" in run.output
+    run.send(signal.SIGTERM)
+    assert run.exit_code() == 0
     assert run.journal.count("worker started") == 4
+    assert run.journal[-1] == "store stopped"
+
+
+def test_all_others_serve_while_a_part_of_the_first_steps_is_started_again(
+    start: Callable[..., Run],
+) -> None:
+    run = start("upstream=dies-once")
+    run.read_until("ready: upstream")
+    run.read_until("all ready")
+    run.send(signal.SIGTERM)
+    assert run.exit_code() == 0
 
 
 def test_the_restarts_of_a_part_that_recovered_are_forgotten(start: Callable[..., Run]) -> None:

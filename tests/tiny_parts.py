@@ -3,7 +3,7 @@
 Each part appends its start and its orderly end to FOLDER/journal. Modes: `stubborn` ignores the
 stop signal, `dies` ends before it is ready, `tires` soon after, `dies-once` only the first time.
 With `recovered=SECONDS` its restarts are forgotten so early. `worker` is ready while `store` runs.
-What `web` finishes is called guests.
+What `web` finishes is called guests. `worker` and `upstream` can be missed.
 """
 
 import json
@@ -32,7 +32,10 @@ def leave(*_):
 again = os.path.exists(journal) and f"{name} started" in open(journal).read()
 signal.signal(signal.SIGTERM, signal.SIG_IGN if mode == "stubborn" else leave)
 write("started")
+with open(os.path.join(os.path.dirname(journal), name + ".pid"), "w") as file:
+    file.write(str(os.getpid()))
 print(f"{name} speaks", flush=True)
+print("2026-01-01T00:00:00.000000Z [warning  ] store.slow    [a.logger] of=" + name, flush=True)
 if mode == "dies":
     sys.exit(3)
 if mode == "tires" or (mode == "dies-once" and not again):
@@ -44,16 +47,25 @@ while mode != "once":
 
 
 def service(folder: Path, name: str, mode: str) -> Service:
-    journal, log = folder / "journal", folder / f"{name}.log"
+    journal = folder / "journal"
     return Service(
         name=name,
         command=(sys.executable, "-ISc", PROGRAM, str(journal), name, mode),
-        is_ready=lambda: f"{name} speaks" in log.read_text() and (name != "worker" or runs(folder)),
+        is_ready=lambda: speaks(folder, name) and (name != "worker" or runs(folder)),
         runs_once=name == "step",
         must_finish=name == "store",
+        without={"worker": "Jobs wait.", "upstream": "Nobody answers."}.get(name, ""),
+        shows="all" if name == "step" else "nothing" if name == "store" else "notable",
         finishes="guests" if name == "web" else "",
         grace=60,
     )
+
+
+def speaks(folder: Path, name: str) -> bool:
+    """Has the part got so far, since it was started last?"""
+    said, record = folder / f"{name}.pid", folder / "run" / f"{name}.json"
+    pid = json.loads(record.read_text())["pid"]
+    return said.exists() and said.read_text() == str(pid)
 
 
 def runs(folder: Path) -> bool:

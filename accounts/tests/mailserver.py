@@ -2,6 +2,7 @@
 
 import email.policy
 import socketserver
+import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,13 +16,20 @@ class MailServer(socketserver.ThreadingTCPServer):
 
     daemon_threads = True
 
-    def __init__(self) -> None:
+    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         super().__init__(("127.0.0.1", 0), _Conversation)
+        self._tls = tls
         self.received: list[EmailMessage] = []
         self.recipients: list[str] = []
         self.greeting = "220 mail.example.com"
         self.verdict = "250 Taken"
         self.over = threading.Event()
+
+    def get_request(self) -> tuple[Any, Any]:
+        connection, address = super().get_request()
+        if self._tls is not None:
+            connection = self._tls.wrap_socket(connection, server_side=True)
+        return connection, address
 
     @property
     def port(self) -> int:
@@ -61,9 +69,9 @@ class _Conversation(socketserver.StreamRequestHandler):
 
 
 @contextmanager
-def running_mail_server() -> Iterator[MailServer]:
-    """A mail server until the block ends."""
-    with MailServer() as server:
+def running_mail_server(tls: ssl.SSLContext | None = None) -> Iterator[MailServer]:
+    """A mail server until the block ends; with `tls`, one that speaks it from the first byte."""
+    with MailServer(tls) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
         try:

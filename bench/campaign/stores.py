@@ -76,12 +76,8 @@ class Stores:
             "DATABASE_POOL": "0",
             "REDIS_URL": self.redis_url(),
         }
-        for command in ("migrate", "seed_catalog", "seed_plans"):
-            subprocess.run(
-                [sys.executable, str(ROOT / "manage.py"), command, "--verbosity", "0"],
-                stdout=subprocess.DEVNULL,
-                check=True,
-            )
+        setup = [sys.executable, str(ROOT / "manage.py"), "setup"]
+        subprocess.run(setup, stdout=subprocess.DEVNULL, check=True)
         self._hurry()
         os.environ["DATABASE_URL"] = self.database_url(LIFE)
 

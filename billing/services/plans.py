@@ -7,6 +7,7 @@ from django.db import transaction
 from billing.models import Plan, PlanAllowance
 from billing.seeds import ALLOWANCE_PLANS, ALLOWANCES, FEATURES, PLANS, PlanSeed
 from catalog.models import AIModel
+from catalog.news import News
 from common.money import NUSD_PER_CENT, NUSD_PER_USD
 
 
@@ -19,17 +20,21 @@ class SeedReport:
 @transaction.atomic
 def seed_plans() -> SeedReport:
     """Add the missing plans and allowances. Existing ones are left alone, because an operator may
-    have changed them. Allowances are for models that the catalog has."""
+    have changed them, and what an operator has removed stays away. Allowances are for models that
+    the catalog has."""
     added = [_seed_plan(rank, seed) for rank, seed in enumerate(PLANS)]
     listed = set(AIModel.objects.values_list("id", flat=True))
+    news = News("allowance")
     allowances = PlanAllowance.objects.bulk_create(
         [
             PlanAllowance(plan_id=plan, model_id=model, granted=cents * NUSD_PER_CENT)
             for model, row in ALLOWANCES.items()
             for plan, cents in zip(ALLOWANCE_PLANS, row, strict=True)
-            if cents and model in listed and not _has_allowance(plan, model)
+            if cents and model in listed
+            if news.has(f"{plan} {model}", "") and not _has_allowance(plan, model)
         ]
     )
+    news.note()
     return SeedReport(plans=sum(added), allowances=len(allowances))
 
 

@@ -2,7 +2,11 @@
 CREATE OR REPLACE FUNCTION open_account() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO billing_wallet (account_id) VALUES (NEW.id);
-    INSERT INTO billing_subscription (account_id, plan_id) VALUES (NEW.id, 'free');
+    INSERT INTO billing_subscription (account_id, plan_id)
+        SELECT NEW.id, key FROM billing_plan WHERE key = 'free';
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'There are no plans: run manage.py setup' USING ERRCODE = 'undefined_object';
+    END IF;
     RETURN NEW;
 END $$;
 

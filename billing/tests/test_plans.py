@@ -87,6 +87,12 @@ def test_seeding_again_leaves_an_operators_changes_alone() -> None:
     assert PlanAllowance.objects.get(plan="max", model="gpt-6-luna").granted == 2
 
 
+def test_an_allowance_that_an_operator_has_removed_stays_away() -> None:
+    PlanAllowance.objects.filter(plan="max", model="gpt-6-luna").delete()
+    assert seed_plans().allowances == 0
+    assert not PlanAllowance.objects.filter(plan="max", model="gpt-6-luna").exists()
+
+
 def test_api_access_begins_with_max() -> None:
     with_access = set(Plan.objects.filter(api_access=True).values_list("key", flat=True))
 

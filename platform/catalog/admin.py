@@ -114,8 +114,8 @@ def _rate_field(name: str) -> UsdField | RatesField:
 
 @admin.register(PriceVersion)
 class PriceVersionAdmin(Page):
-    """A version can be withdrawn until it is in force. A version of the price list returns with the
-    next deployment, unless it is removed from the list too."""
+    """A version can be withdrawn until it is in force, a version of the price list too: it does not
+    return."""
 
     list_display = ("model", "state", "valid_from", *_SHOWN)
     list_filter = (("model", RelatedDropdownFilter),)

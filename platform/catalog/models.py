@@ -82,6 +82,17 @@ class RetiredModel(models.Model):
         return self.name
 
 
+class Seeded(models.Model):
+    """What a list in the code (`key` names the row in it) said when it was last applied. So a
+    change of the list is told from a change by an operator, which stays."""
+
+    key = models.CharField(primary_key=True, max_length=300)
+    value = models.CharField(max_length=1000)
+
+    def __str__(self) -> str:
+        return self.key
+
+
 TOKEN_PRICE = ("input", "output", "token_fee")
 IMAGE_PRICE = ("image_low", "image_standard", "image_high", "image_fee")
 SPEECH_PRICE = ("speech_hour", "speech_fee")

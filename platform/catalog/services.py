@@ -1,5 +1,6 @@
 """Applies the price list to the catalog."""
 
+import json
 from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
@@ -9,6 +10,7 @@ from django.utils import timezone
 from catalog import seeds
 from catalog.listing import ModelSeed, Price
 from catalog.models import CACHED_INPUT, AIModel, Alias, PriceVersion, RetiredModel
+from catalog.news import News
 
 _A_MOMENT = timedelta(seconds=1)
 
@@ -27,20 +29,25 @@ class SeedReport:
 def seed_catalog(*, local: bool) -> SeedReport:
     """Bring the catalog up to `catalog.seeds`; `local` adds the models served on this machine.
 
-    Safe to repeat. Models and aliases that are not in the list are left alone, and so is an
-    operator's `enabled`. Prices are only ever added (see `_add_missing_prices`).
+    Safe to repeat. Models and names that are not in the list are left alone, and so is what
+    operators change: `enabled`, names that lead elsewhere or are gone, prices. Prices are only ever
+    added (see `_add_missing_prices`).
     """
     listed = seeds.hosted_models() + (seeds.LOCAL_MODELS if local else ())
+    news = News("catalog")
     added = updated = prices_added = 0
     for seed in listed:
         is_new, is_changed = _save_model(seed)
         added += is_new
         updated += is_changed
-        prices_added += _add_missing_prices(seed)
+        prices_added += _add_missing_prices(seed, news)
         for name in seed.aliases:
-            Alias.objects.update_or_create(name=name, defaults={"model_id": seed.id})
+            if news.has(f"alias {name}", seed.id):
+                Alias.objects.update_or_create(name=name, defaults={"model_id": seed.id})
     for name in seeds.RETIRED:
-        RetiredModel.objects.get_or_create(name=name)
+        if news.has(f"retired {name}", ""):
+            RetiredModel.objects.get_or_create(name=name)
+    news.note()
     return SeedReport(len(listed), added, updated, prices_added)
 
 
@@ -58,22 +65,29 @@ def _save_model(seed: ModelSeed) -> tuple[bool, bool]:
     return is_new, bool(changed)
 
 
-def _add_missing_prices(seed: ModelSeed) -> int:
+def _add_missing_prices(seed: ModelSeed, news: News) -> int:
     """Add each price of the list that never came into force; returns how many.
 
     A price counts as applied once a version with its rates exists from its date on, so an
-    operator's later version stays in force. A missing price starts at its date, or now if the model
-    has been sold at another price meanwhile: the past is not rewritten, so what a later price of
-    the list has replaced by then is left out. Where a version starts at that moment already, which
-    is never changed, the missing one follows it. Raises ValidationError for an error in the list.
+    operator's later version stays in force; one that an operator has withdrawn stays away. A
+    missing price starts at its date, or now if the model has been sold at another price meanwhile:
+    the past is not rewritten, so what a later price of the list has replaced by then is left out.
+    Where a version starts at that moment already, which is never changed, the missing one follows
+    it. Raises ValidationError for an error in the list.
     """
+    fresh = [
+        price
+        for price in seed.prices
+        if news.has(f"price {seed.id} {price.since}", json.dumps(price.rates, sort_keys=True))
+    ]
     now = timezone.now()
     versions = list(PriceVersion.objects.filter(model_id=seed.id))
     listed = _not_replaced(seed.prices, now) if versions else seed.prices
     missing = [
         price
         for price in listed
-        if not any(_is_applied(price, version) for version in versions)
+        if price in fresh
+        and not any(_is_applied(price, version) for version in versions)
         and not _is_overruled(price, versions, now)
     ]
     taken = {version.valid_from for version in versions}

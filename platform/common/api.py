@@ -2,6 +2,7 @@
 
 import json
 import math
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import IO, Any, NoReturn
@@ -37,6 +38,7 @@ from common.errors import (
     MalformedRequest,
     NotAcceptable,
     NotFound,
+    NotSetUp,
     PayloadTooLarge,
     ServiceUnavailable,
     Unauthenticated,
@@ -44,6 +46,7 @@ from common.errors import (
     UnsupportedMediaType,
     ValidationFailed,
 )
+from common.set_up import is_missing, report_missing
 from tracing import spans
 
 MAX_BODY_BYTES = 1_000_000
@@ -213,8 +216,15 @@ def _answer(error: Exception, context: Mapping[str, Any]) -> Response:
             log.warning("database_unavailable", exc_info=error)
             return _domain_response(ServiceUnavailable())
         case _:
-            log.error("unhandled_exception", exc_info=error)
-            return _domain_response(InternalError())
+            return _domain_response(_unexpected(error))
+
+
+def _unexpected(error: Exception) -> DomainError:
+    if is_missing(error):
+        report_missing(error)
+        return NotSetUp()
+    log.error("unhandled_exception", exc_info=error)
+    return InternalError()
 
 
 def _bad_request(error: Exception | None) -> DomainError:
@@ -279,4 +289,16 @@ def _json_outside_admin(
 bad_request = _json_outside_admin(_bad_request, defaults.bad_request)
 permission_denied = _json_outside_admin(lambda _: Forbidden(), defaults.permission_denied)
 page_not_found = _json_outside_admin(lambda _: NotFound(), defaults.page_not_found)
-server_error = _json_outside_admin(lambda _: InternalError(), defaults.server_error)
+_server_error = _json_outside_admin(lambda _: InternalError(), defaults.server_error)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """The answer to an exception that no view has handled."""
+    error = sys.exception()
+    if error is None or not is_missing(error):
+        return _server_error(request)
+    report_missing(error)
+    refusal = NotSetUp()
+    if not request.path.startswith("/admin/"):
+        return envelope.answer(refusal)
+    return HttpResponse(refusal.text, status=refusal.status, content_type="text/plain")

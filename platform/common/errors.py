@@ -102,3 +102,9 @@ class ServiceUnavailable(DomainError):
 
     code, status = "service_unavailable", 503
     message = "The service is busy or restarting. Nothing was billed; try again in a moment."
+
+
+class NotSetUp(ServiceUnavailable):
+    """The database lacks tables, functions or plans (`common.set_up.is_missing`)."""
+
+    message = "This service is not set up yet: its operator has to run `manage.py setup`."

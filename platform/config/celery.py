@@ -7,6 +7,8 @@ import traceback
 from typing import Any, Literal
 
 from celery import Celery, signals
+from celery.loaders.app import AppLoader
+from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 from config.checks import refuse_unsafe_start
@@ -17,7 +19,19 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.prod")
 # These loggers write three lines for every task; failures are errors, and are still written.
 _CHATTY = ("celery.beat", "celery.worker.strategy", "celery.app.trace")
 
-app = Celery("config")
+
+class SettingsLoader(AppLoader):
+    """Celery's own loader, but settings that cannot be used end the process in a sentence."""
+
+    def config_from_object(self, obj: Any, silent: bool = False) -> Any:
+        try:
+            _ = settings.PRODUCTION
+        except ImproperlyConfigured as error:
+            raise SystemExit(str(error)) from None
+        return super().config_from_object(obj, silent=silent)
+
+
+app = Celery("config", loader="config.celery:SettingsLoader")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 

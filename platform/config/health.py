@@ -1,9 +1,14 @@
 """Liveness and readiness, for load balancers and orchestrators.
 
 `GET /livez` answers 200 as long as the event loop runs. `GET /readyz` answers 200, or 503 where the
-process cannot do its work: `{"status": "ready" | "not_ready", "checks": {name: state}}`. Both are
-answered on every host, because a probe uses the process's address, and without authentication,
-because they reveal nothing else.
+process cannot do its work: `{"status": "ready" | "not_ready", "checks": {name: state}}`, and in the
+latter case `detail`, a sentence for each reason. Both are answered on every host, because a probe
+uses the process's address, and without authentication, because they reveal nothing else.
+
+A service that is not set up is not ready: without plans nobody can sign up, and without a model
+that can be called there is nothing to sell. What operators do later never makes a process unready,
+because a proxy would then take all of them out, with the admin: neither switches nor circuits
+count, and a process that has had such a model has them (docs/decisions/0078).
 """
 
 import asyncio
@@ -19,7 +24,10 @@ from msgspec import json
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
+from billing.types import FREE_PLAN
+from catalog.selectors import aget_catalog
 from common.database import DatabaseUnavailable, Row, get_database
+from common.errors import ServiceUnavailable
 from common.perloop import PerLoop
 from common.threads import in_thread
 from edge.asgi import Scope, Send
@@ -34,13 +42,30 @@ DATABASE_SECONDS = 1.5
 REDIS_SECONDS = 0.5
 # The stores are asked once in this many seconds, however many probes come.
 KEPT_SECONDS = 1.0
-# The process cannot work without these. Without Redis it can, if more slowly.
-REQUIRED_STORES = ("database", "migrations")
-
 OK = "ok"
 UNAVAILABLE = "unavailable"
+UNKNOWN = "unknown"
+PENDING = "pending"
+NONE = "none"
+DRAINING = "draining"
 
-_APPLIED = "SELECT app, name FROM django_migrations"
+# What the process cannot work without, with the sentence for whoever looks why. Without Redis it
+# can, if more slowly.
+REQUIRED = {
+    ("process", DRAINING): "The process ends: it serves what it has, and takes no more.",
+    ("database", UNAVAILABLE): "PostgreSQL does not answer.",
+    ("migrations", PENDING): "The database is not that of this release: run `manage.py setup`.",
+    ("plans", NONE): "There are no plans, so nobody can sign up: run `manage.py setup`.",
+    ("models", UNAVAILABLE): "The catalog cannot be read.",
+    ("models", NONE): "No model can be called: set the key of a provider (docs/configuration.md), "
+    "and run `manage.py setup` if that was never done.",
+}
+_STATES = frozenset(name for name, _ in REQUIRED)
+
+# Without applied migrations there may be no plans to ask for.
+_APPLIED = """
+SELECT app, name, EXISTS (SELECT FROM billing_plan WHERE key = %s) FROM django_migrations
+"""
 
 Migration = tuple[str, str]
 
@@ -56,42 +81,68 @@ class Readiness:
         self._asking = asyncio.Lock()
         self._expected: frozenset[Migration] | None = None
         self._query: asyncio.Task[list[Row]] | None = None
+        self._has_had_models = False
 
     async def checks(self) -> dict[str, str]:
-        """A state for each of `process`, `database`, `migrations` and `redis`: "ok" or the
-        problem."""
+        """A state for each of `process`, `database`, `migrations`, `plans`, `models` and `redis`:
+        "ok" or the problem."""
         async with self._asking:
             if time.monotonic() - self._asked_at >= KEPT_SECONDS:
                 self._stores = await self._ask()
                 self._asked_at = time.monotonic()
-        return {"process": "draining" if get_runtime().draining else OK, **self._stores}
+        return {"process": DRAINING if get_runtime().draining else OK, **self._stores}
 
     async def _ask(self) -> dict[str, str]:
-        (database, migrations), redis = await asyncio.gather(self._database(), _redis())
-        stores = {"database": database, "migrations": migrations, "redis": redis}
+        in_time = time.monotonic() + DATABASE_SECONDS
+        (database, migrations, plans), redis = await asyncio.gather(self._database(), _redis())
+        is_migrated = (database, migrations) == (OK, OK)
+        models = await self._models(in_time) if is_migrated or self._has_had_models else UNKNOWN
+        stores = {
+            "database": database,
+            "migrations": migrations,
+            "plans": plans,
+            "models": models,
+            "redis": redis,
+        }
         # Logged here, at most once a second, and not for each probe.
-        if any(stores[name] != OK for name in REQUIRED_STORES):
+        if not is_ready(stores):
             log.warning("health.not_ready", checks=stores)
         return stores
 
-    async def _database(self) -> tuple[str, str]:
-        """The states of the database and of its migrations."""
+    async def _models(self, in_time: float) -> str:
+        """Is there a model that can be called: switched on, with a price, of a provider that is
+        configured? Calls use the same snapshot of the catalog."""
+        if self._has_had_models:
+            return OK
+        try:
+            async with asyncio.timeout(max(0.0, in_time - time.monotonic())):
+                catalog = await aget_catalog()
+        except (ServiceUnavailable, TimeoutError):
+            return UNAVAILABLE
+        providers = {model.provider for model in catalog.models.values()}
+        self._has_had_models = not providers.isdisjoint(settings.PROVIDERS)
+        return OK if self._has_had_models else NONE
+
+    async def _database(self) -> tuple[str, str, str]:
+        """The states of the database, of its migrations and of the plans."""
         if self._query is None:
-            self._query = asyncio.create_task(self._lane.rows(_APPLIED))
+            self._query = asyncio.create_task(self._lane.rows(_APPLIED, (FREE_PLAN,)))
         # The query is not cancelled: psycopg would wait until a frozen server confirms it.
         done, _ = await asyncio.wait([self._query], timeout=DATABASE_SECONDS)
         if not done:
-            return UNAVAILABLE, "unknown"
+            return UNAVAILABLE, UNKNOWN, UNKNOWN
         query, self._query = self._query, None
         try:
             rows = query.result()
         except psycopg.errors.UndefinedTable:
-            return OK, "pending"
+            return OK, PENDING, UNKNOWN
         except DatabaseUnavailable:
-            return UNAVAILABLE, "unknown"
+            return UNAVAILABLE, UNKNOWN, UNKNOWN
         if self._expected is None:
             self._expected = await in_thread(_migrations_of_the_code)
-        return OK, OK if self._expected <= set(rows) else "pending"
+        is_current = self._expected <= {(app, name) for app, name, _ in rows}
+        has_plans = any(has_plans for *_, has_plans in rows)
+        return OK, OK if is_current else PENDING, OK if has_plans else NONE
 
 
 async def _redis() -> str:
@@ -107,6 +158,11 @@ def _migrations_of_the_code() -> frozenset[Migration]:
     return frozenset(MigrationLoader(None).disk_migrations)
 
 
+def is_ready(checks: Mapping[str, str]) -> bool:
+    """Is everything ok that is required?"""
+    return all(state == OK for name, state in checks.items() if name in _STATES)
+
+
 _readiness = PerLoop(Readiness)
 
 
@@ -119,9 +175,12 @@ async def application(scope: Scope, send: Send) -> None:
         await _answer(scope, send, 200, {"status": "alive"})
         return
     checks = await _readiness.get().checks()
-    is_ready = all(checks[name] == OK for name in ("process", *REQUIRED_STORES))
-    status = "ready" if is_ready else "not_ready"
-    await _answer(scope, send, 200 if is_ready else 503, {"status": status, "checks": checks})
+    if is_ready(checks):
+        await _answer(scope, send, 200, {"status": "ready", "checks": checks})
+        return
+    detail = " ".join(REQUIRED[check] for check in checks.items() if check in REQUIRED)
+    answer = {"status": "not_ready", "checks": checks, "detail": detail}
+    await _answer(scope, send, 503, answer)
 
 
 async def _answer(scope: Scope, send: Send, status: int, content: Mapping[str, object]) -> None:

@@ -13,6 +13,7 @@ from importlib import import_module
 from pathlib import Path
 
 import environ
+from django.core.exceptions import ImproperlyConfigured
 from uvicorn import Server
 from uvicorn.main import main as uvicorn
 
@@ -95,4 +96,7 @@ if __name__ == "__main__":
         sys.exit(str(error))
     # uvicorn's command makes its server by this name, and takes no other class.
     vars(import_module("uvicorn.main"))["Server"] = DrainingServer
-    uvicorn(of_uvicorn, prog_name="uvicorn")
+    try:
+        uvicorn(of_uvicorn, prog_name="uvicorn")
+    except ImproperlyConfigured as error:
+        sys.exit(str(error))

@@ -10,6 +10,7 @@ from billing import urls as billing
 from common.api import bad_request, page_not_found, permission_denied, server_error, unknown_path
 from config.asyncapi.document import asyncapi_json
 from config.continuations import ContinuationViewSet
+from config.front_page import front_page
 from config.openapi.document import openapi_json
 from content import urls as content
 from conversations import urls as conversations
@@ -48,6 +49,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/cms", include(content.cms_routes)),
     path("files/", include(files.file_routes)),
     path("admin/", admin.site.urls),
+    path("", front_page),
 ]
 
 if not settings.PRODUCTION:

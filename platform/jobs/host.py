@@ -15,6 +15,7 @@ import structlog
 from common.backoff import backoff
 from common.database import DatabaseUnavailable
 from common.perloop import PerLoop
+from common.set_up import is_missing, report_missing
 from common.threads import in_thread
 from jobs import claims
 from jobs.lost import carry_out_verdict
@@ -35,6 +36,8 @@ NOTICE_SECONDS = 0.25
 # Seconds after the drain for jobs whose calls have been stopped.
 CLOSE_SECONDS = 5.0
 END_PAUSES = (0.5, 1.0, 2.0, 5.0)
+# Seconds until a database that is not set up is looked at again.
+NOT_SET_UP_SECONDS = 5.0
 
 Work = Callable[[RunningJob], Awaitable[None]]
 Step = Callable[[], Awaitable[None]]
@@ -177,8 +180,12 @@ async def _repeat(step: Step, pause: float) -> None:
             await step()
         except DatabaseUnavailable:
             log.warning("jobs.not_seen_to")
-        except Exception:
-            log.exception("jobs.not_seen_to")
+        except Exception as error:
+            if not is_missing(error):
+                log.exception("jobs.not_seen_to")
+                continue
+            report_missing(error)
+            await asyncio.sleep(NOT_SET_UP_SECONDS)
 
 
 _hosts = PerLoop(JobHost)

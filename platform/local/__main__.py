@@ -54,7 +54,8 @@ def run() -> int:
         records=records,
         logs=var / "log",
     )
-    return supervisor.run(when_ready=lambda: console.say(_welcome(local)))
+    console.say(f"starting; the full logs are in {var / 'log'}")
+    return supervisor.run(when_ready=lambda: console.show(_welcome(local)))
 
 
 def execute_beside(command: list[str]) -> int:
@@ -66,17 +67,20 @@ def execute_beside(command: list[str]) -> int:
 
 
 def _welcome(local: configuration.Configuration) -> str:
-    """The next steps for the user: the demo credentials, and a call to paste."""
-    lines = ["", f"Ready on {local.base_url}   (Ctrl-C stops everything)"]
+    """The next steps for the user: addresses, the demo credentials, and a call to paste."""
+    lines = ["", f"Ready on {local.base_url}   (Ctrl-C stops everything)", ""]
+    lines += [f"Documentation  {local.base_url}/docs", f"Admin          {local.base_url}/admin/"]
+    lines += [f"Full logs      {local.var / 'log'}"]
     if not local.demo:
-        lines.append("No demo account in a database of yours; DEMO=1 makes one.")
-        return "\n".join([*lines, ""])
+        lines += ["No demo account in a database of yours; DEMO=1 makes one.", ""]
+        return "\n".join(lines)
     demo = json.loads((local.var / "demo.json").read_text())
     lines += [
-        f"Demo account  {demo['email']}  {demo['password']}",
-        f"Operator      {demo['admin_email']}  {demo['admin_password']}",
-        f"API key       {demo['api_key']}",
-        f"All of this is in {local.var / 'demo.json'}. Try:",
+        f"Demo account   {demo['email']}  {demo['password']}",
+        f"Operator       {demo['admin_email']}  {demo['admin_password']}",
+        f"API key        {demo['api_key']}",
+        "",
+        f"These are in {local.var / 'demo.json'}. Try:",
         "",
         f"curl -N {local.base_url}/v1/chat/completions \\",
         f"  -H 'Authorization: Bearer {demo['api_key']}' -H 'Content-Type: application/json' \\",

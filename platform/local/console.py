@@ -30,9 +30,16 @@ class Console:
         prefix = f"{of:<{_WIDTH}} |"
         if self._coloured:
             prefix = f"\x1b[{_COLOURS.get(of, 37)}m{prefix}\x1b[0m"
+        self._write([f"{prefix} {line}\n" for line in text.splitlines() or [""]])
+
+    def show(self, text: str) -> None:
+        """Write `text` as it is, for users who copy it."""
+        self._write([f"{text}\n"])
+
+    def _write(self, lines: list[str]) -> None:
         with self._lock:
             try:
-                self._stream.writelines(f"{prefix} {line}\n" for line in text.splitlines() or [""])
+                self._stream.writelines(lines)
                 self._stream.flush()
             except OSError:
                 # The terminal or pipe is gone. The service goes on.

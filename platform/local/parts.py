@@ -89,6 +89,7 @@ def _prepare(configuration: Configuration) -> Service:
         command=_python("local.prepare", *(["--demo"] if configuration.demo else [])),
         env={**configuration.env, "DATABASE_POOL": "0"},
         runs_once=True,
+        shows="all",
     )
 
 
@@ -99,7 +100,8 @@ def _model(configuration: Configuration) -> Service:
         command=_python("local.model", "--port", str(port)),
         env=configuration.env,
         is_ready=lambda: answers(port, "/health"),
-        quiet=True,
+        without="The model smollm2-135m is not answered.",
+        shows="nothing",
     )
 
 
@@ -110,7 +112,8 @@ def _speech(configuration: Configuration) -> Service:
         command=_python("local.speech", "--port", str(port)),
         env=configuration.env,
         is_ready=lambda: answers(port, "/health"),
-        quiet=True,
+        without="The model pocketsphinx-en is not answered, so speech is not transcribed.",
+        shows="nothing",
     )
 
 
@@ -122,6 +125,8 @@ def _simulator(configuration: Configuration) -> Service:
         command=_python("simulator", "--port", str(port), "--repositories", str(repositories)),
         env=configuration.env,
         is_ready=lambda: answers(port, "/_health"),
+        without="Models whose provider has no key of yours are not answered, and neither are "
+        "the simulated Git hosts, drives and sign-ins.",
     )
 
 
@@ -131,6 +136,7 @@ def _beat(configuration: Configuration) -> Service:
         name="beat",
         command=_python("celery", "-A", "config", "--quiet", "beat", schedule, "--pidfile="),
         env={**configuration.env_of("beat"), "DATABASE_POOL": "0"},
+        without="Nothing is done periodically: mails wait, and what died is not swept up.",
     )
 
 
@@ -164,6 +170,7 @@ def _worker(configuration: Configuration) -> Service:
             "PYTHONWARNINGS": "ignore:You're running the worker with superuser privileges",
         },
         is_ready=lambda: worker_answers(name, configuration.env["REDIS_URL"]),
+        without="Councils, runs, studio jobs and mails wait.",
         grace=configuration.drain_seconds + GRACE_SECONDS,
         finishes=f"running calls, up to {configuration.drain_seconds} s",
     )

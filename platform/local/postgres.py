@@ -103,7 +103,7 @@ def service(data: Path, port: int, *, durable: bool = True, password: str = "") 
         # Fast shutdown. SIGTERM would wait for every client to leave.
         stop_signal=signal.SIGINT,
         must_finish=True,
-        quiet=True,
+        shows="nothing",
     )
 
 

@@ -1,16 +1,19 @@
-"""Bring the database up to date and seed it: `python -m local.prepare [--demo]`.
+"""Set the database up, and make the demo: `python -m local.prepare [--demo]`.
 
-One process for all, because starting Django takes longer than the work.
+One process for all, because starting Django takes longer than the work. It prints a line for each
+step.
 """
 
 import argparse
 import json
 import sys
+import time
+from io import StringIO
 
 import django
 from django.conf import settings
 from django.core.management import call_command
-from django.db import DatabaseError
+from django.core.management.base import CommandError
 
 # Of the demo's cast (`publicapi.demo.cast`).
 COLLEAGUES = ("priya.nair@example.com", "lena.vogt@example.com")
@@ -22,29 +25,31 @@ def main() -> None:
     demo: bool = parser.parse_args().demo
     django.setup()
     try:
-        prepare(demo=demo)
-    except DatabaseError as error:
-        # The first line of PostgreSQL's message, without Django's additions.
-        reason = str(error.__context__ or error).strip().splitlines()[0]
-        sys.exit(
-            f"The database cannot be prepared: {reason}. Its user must be able to connect, and to "
-            "create and change tables."
-        )
-
-
-def prepare(*, demo: bool) -> None:
-    """Raises DatabaseError where the database cannot be reached, or does not allow it."""
-    call_command("migrate", "--no-input")
-    call_command("seed_catalog", "--local")
-    call_command("seed_plans")
+        call_command("setup", local=True)
+    except CommandError as error:
+        sys.exit(str(error))
     if demo:
-        credentials = settings.VAR_DIR / "demo.json"
-        call_command("create_demo", "--write", str(credentials))
-        email = json.loads(credentials.read_text())["email"]
-        call_command("create_demo_runs", email)
-        call_command("create_demo_gallery", email)
-        call_command("create_demo_content")
-        call_command("create_demo_team", email, *COLLEAGUES)
+        make_demo()
+
+
+def make_demo() -> None:
+    """The demo accounts, with what they have, and their credentials in VAR_DIR."""
+    credentials = settings.VAR_DIR / "demo.json"
+    _step("create_demo", "--write", str(credentials))
+    email = json.loads(credentials.read_text())["email"]
+    _step("create_demo_runs", email)
+    _step("create_demo_gallery", email)
+    _step("create_demo_content")
+    _step("create_demo_team", email, *COLLEAGUES)
+
+
+def _step(command: str, *arguments: str) -> None:
+    """Run a command; what it says becomes one line, with its seconds."""
+    began_at, said = time.monotonic(), StringIO()
+    call_command(command, *arguments, stdout=said)
+    lines = " ".join(said.getvalue().split("\n")).strip()
+    if lines:
+        print(f"{lines} ({time.monotonic() - began_at:.1f} s)", flush=True)  # noqa: T201 - its output
 
 
 if __name__ == "__main__":

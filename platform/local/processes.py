@@ -8,12 +8,14 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import IO, Protocol
 
 import psutil
 
 from local.errors import LocalError
+from local.logs import Log
 from local.service import Service
 
 _POLL = 0.02
@@ -57,7 +59,7 @@ class Child(Protocol):
 class Process:
     """One run of a service, in a session of its own.
 
-    Every line it prints goes to the file `log` and to `on_line`; the last ones are kept. `start`
+    Every line it prints is appended to `log` and goes to `on_line`; the last ones are kept. `start`
     takes the arguments of `subprocess.Popen`.
     """
 
@@ -86,7 +88,7 @@ class Process:
             errors="replace",
         )
         assert self._child.stdout is not None  # noqa: S101 - asked for above
-        streams = (self._child.stdout, open(log or os.devnull, "w"))  # noqa: SIM115 - closed by it
+        streams = (self._child.stdout, Log(log or Path(os.devnull)))
         self._reader = threading.Thread(target=self._read, args=streams, daemon=True)
         self._reader.start()
 
@@ -100,22 +102,25 @@ class Process:
         return self._child.poll()
 
     def wait_until_ready(self, *, timeout: float, unless: threading.Event | None = None) -> None:
-        """Return when the service is ready, or when `unless` is set.
-
-        Raises LocalError when it ends, or is not ready within `timeout` seconds. The process is
-        checked before the probe: on a busy port another server would answer in its place.
-        """
+        """Return when the service is ready, or when `unless` is set. Raises LocalError when it
+        ends, or is not ready within `timeout` seconds."""
         deadline = time.monotonic() + timeout
         while not (unless and unless.is_set()):
-            if self.exit_code is not None:
-                if self.service.runs_once and self.exit_code == 0:
-                    return
-                raise LocalError(self.report(f"ended while starting (exit {self.exit_code})"))
-            if not self.service.runs_once and self.service.is_ready():
+            if self.has_started():
                 return
             if time.monotonic() > deadline:
                 raise LocalError(self.report(f"was not ready within {timeout:.0f} seconds"))
             time.sleep(_POLL)
+
+    def has_started(self) -> bool:
+        """Is it ready, or has it ended well where it runs once? Raises LocalError when it has ended
+        otherwise. The process is checked before the probe: on a busy port another server would
+        answer in its place."""
+        if self.exit_code is None:
+            return not self.service.runs_once and self.service.is_ready()
+        if self.service.runs_once and self.exit_code == 0:
+            return True
+        raise LocalError(self.report(f"ended while starting (exit {self.exit_code})"))
 
     def ask_to_stop(self) -> None:
         if self.exit_code is None:
@@ -151,11 +156,10 @@ class Process:
         lines = "".join(f"\n    {line}" for line in self._tail)
         return f"{self.service.name} {what}.{' Its last lines:' if lines else ''}{lines}"
 
-    def _read(self, stdout: IO[str], log: IO[str]) -> None:
-        with stdout, log:
+    def _read(self, stdout: IO[str], log: Log) -> None:
+        with stdout, closing(log):
             for line in stdout:
                 log.write(line)
-                log.flush()
                 self._tail.append(line.rstrip())
                 if self.on_line:
                     self.on_line(line.rstrip())

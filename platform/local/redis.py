@@ -41,7 +41,7 @@ def service(folder: Path, port: int, *, durable: bool = True, password: str = ""
         command=tuple(command),
         is_ready=lambda: _serves(folder, port, password),
         must_finish=True,
-        quiet=True,
+        shows="nothing",
     )
 
 

@@ -3,6 +3,7 @@
 import signal
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -13,7 +14,9 @@ class Service:
     ids; `env` is added to our own environment. `grace` is the number of seconds between the stop
     signal and SIGKILL, which comes at once in a hurry, unless the program `must_finish`. `finishes`
     names its remaining work, for the waiting user. A program that `runs_once` is ready when it has
-    ended well. A `quiet` one writes to its log alone.
+    ended well. `without` is a sentence for users about what they miss without it; a program that
+    has none is one that nothing works without. `shows` says which of its lines are shown; its log
+    has all of them.
     """
 
     name: str
@@ -28,4 +31,5 @@ class Service:
     finishes: str = ""
     must_finish: bool = False
     runs_once: bool = False
-    quiet: bool = False
+    without: str = ""
+    shows: Literal["all", "notable", "nothing"] = "notable"

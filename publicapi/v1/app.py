@@ -8,8 +8,9 @@ import structlog
 from django.conf import settings
 from django.http.request import validate_host
 
-from common.errors import DomainError, UnknownHost
+from common.errors import DomainError, NotSetUp, UnknownHost
 from common.logging import CallLine
+from common.set_up import is_missing, report_missing
 from edge.asgi import Headers, Receive, Scope, Send, domain_of
 from edge.metrics import METHODS, count_request
 from edge.traced_requests import name_request
@@ -78,12 +79,12 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
     except DomainError as error:
         code = error.code
         await exchange.refuse(error)
-    except Exception:
-        code = errors.InternalError.code
-        log.exception("v1.failed", request_id=exchange.request_id, path=exchange.path)
+    except Exception as failure:
+        refusal = _refusal_of(exchange, failure)
+        code = refusal.code
         if exchange.started:
             raise  # the server cuts the connection, so the client sees an incomplete answer
-        await exchange.refuse(errors.InternalError())
+        await exchange.refuse(refusal)
     finally:
         count_request(exchange.method, route, exchange.status, exchange.began_at)
         if code is not None:
@@ -91,6 +92,15 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
             refusals.labels(code).inc()
         if not exchange.is_called:
             _report(exchange, code)
+
+
+def _refusal_of(exchange: Exchange, failure: Exception) -> DomainError:
+    """The answer to an exception that no handler has expected. Logs it."""
+    if is_missing(failure):
+        report_missing(failure)
+        return NotSetUp()
+    log.exception("v1.failed", request_id=exchange.request_id, path=exchange.path)
+    return errors.InternalError()
 
 
 class Answered(CallLine, tag_field="event", tag="v1.answered"):

@@ -130,8 +130,7 @@ def _streamed_texts(councils: httpx.Client, session: dict[str, Any]) -> dict[str
 
 def _prepare(environment: dict[str, str]) -> tuple[str, str]:
     """The schema, the seeds, and one account. Returns its key and an access token."""
-    for command in ("migrate", "seed_catalog", "seed_plans"):
-        _manage(environment, command, "--verbosity", "0")
+    _manage(environment, "setup")
     script = (
         "from tests.personas import access_token_of, new_key, new_user;"
         "alice = new_user('alice', plan='max', balance_usd=50);"

@@ -8,9 +8,11 @@ block without a comment, and for a name that no test mentions.
 
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -95,13 +97,61 @@ def run(block_id: str, environment: Mapping[str, str] = MappingProxyType({})) ->
     return done.stdout
 
 
-def attempt(block_id: str, environment: Mapping[str, str]) -> "subprocess.CompletedProcess[str]":
-    """The same for a block that may fail."""
+@contextmanager
+def running(block_id: str, environment: Mapping[str, str], log: Path) -> Iterator[None]:
+    """A block that goes on until it is ended by SIGTERM, as at the end of this one. What it prints
+    goes to `log`."""
+    with (
+        log.open("a") as output,
+        subprocess.Popen(
+            _bash(block_id),
+            env=_inside(environment),
+            cwd=ROOT,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        ) as process,
+    ):
+        try:
+            yield
+        finally:
+            process.terminate()
+            process.wait(timeout=60)
+            assert process.returncode in (0, -signal.SIGTERM), log.read_text()
+
+
+def _bash(block_id: str) -> list[str]:
+    return ["bash", "-euo", "pipefail", "-c", script(block_id)]
+
+
+def _inside(environment: Mapping[str, str]) -> dict[str, str]:
+    """What a command finds in its environment."""
     inside = inherited()
     folders = (str(Path(sys.executable).parent), str(postgres.binaries()), inside["PATH"])
+    return {**inside, "HOME": "/nonexistent", **environment, "PATH": os.pathsep.join(folders)}
+
+
+def attempt(block_id: str, environment: Mapping[str, str]) -> "subprocess.CompletedProcess[str]":
+    """The same for a block that may fail."""
     return subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", script(block_id)],
-        env={**inside, "HOME": "/nonexistent", **environment, "PATH": os.pathsep.join(folders)},
+        _bash(block_id),
+        env=_inside(environment),
+        cwd=ROOT,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=_SECONDS,
+    )
+
+
+def manage(*arguments: str, environment: Mapping[str, str]) -> "subprocess.CompletedProcess[str]":
+    """A command that no document has, in the environment of those that stand there."""
+    return subprocess.run(
+        [sys.executable, "manage.py", *arguments],
+        env=_inside(environment),
         cwd=ROOT,
         check=False,
         stdin=subprocess.DEVNULL,

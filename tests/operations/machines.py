@@ -106,18 +106,19 @@ class Machine:
 
 @contextmanager
 def machine(
-    folder: Path, simulator: RunningSimulator, *, data: Path | None = None
+    folder: Path, simulator: RunningSimulator, *, data: Path | None = None, durable: bool = True
 ) -> Iterator[Machine]:
-    """An empty machine, or one whose PostgreSQL finds its files in `data`."""
+    """An empty machine, or one whose PostgreSQL finds its files in `data`. What is not `durable` is
+    faster, and would not outlast a loss of power."""
     folder.mkdir(mode=0o711, exist_ok=True)
     with ExitStack() as stack:
         port, redis_port = free_port(), free_port()
-        cache = Process(redis.service(folder / "redis", redis_port))
+        cache = Process(redis.service(folder / "redis", redis_port, durable=durable))
         stack.callback(cache.stop)
         if data is None:
             data = folder / "postgres"
             postgres.initialise(data)
-        database = Process(postgres.service(data, port))
+        database = Process(postgres.service(data, port, durable=durable))
         made = Machine(folder, port, redis.url(redis_port), simulator, database)
         stack.callback(lambda: made.database.stop())
         database.wait_until_ready(timeout=60)

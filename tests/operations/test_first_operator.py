@@ -15,6 +15,7 @@ from common.ids import uuid7
 from simulator.process import RunningSimulator
 from tests.operations.blocks import attempt, run
 from tests.operators import audit_of
+from tests.personas import new_user
 from tests.service import environment_of_a_process
 
 PAGE = "/admin/second-factor/"
@@ -24,8 +25,9 @@ PAGE = "/admin/second-factor/"
 def environment(
     committed: None, settings: Settings, simulator: RunningSimulator
 ) -> Iterator[dict[str, str]]:
-    """A service that requires a second factor, as production does."""
+    """A service that requires a second factor, as production does, and has no operator."""
     settings.OPERATORS_NEED_SECOND_FACTOR = True
+    User.objects.filter(is_superuser=True).update(is_superuser=False)
     address = f"operator-{uuid7().hex}@example.com"
     yield environment_of_a_process(simulator) | {"OPERATOR": address}
     SecondFactor.objects.filter(operator__email=address).delete()
@@ -76,9 +78,18 @@ def test_the_first_operator_comes_in_with_a_second_factor(environment: dict[str,
     assert again.get("/admin/accounts/user/").status_code == 200
 
 
-def test_an_address_that_has_an_account_is_refused(environment: dict[str, str]) -> None:
+def test_a_second_one_is_not_made(environment: dict[str, str]) -> None:
     run("first-operator.md#create", environment)
-    done = attempt("first-operator.md#create", environment)
+    another = f"operator-{uuid7().hex}@example.com"
+    done = attempt("first-operator.md#create", environment | {"OPERATOR": another})
+    assert done.returncode != 0
+    assert "Password:" not in done.stdout
+    assert not User.objects.filter(email=another).exists()
+
+
+def test_an_address_that_has_an_account_is_refused(environment: dict[str, str]) -> None:
+    alice = new_user("alice")
+    done = attempt("first-operator.md#create", environment | {"OPERATOR": alice.email})
     assert done.returncode != 0
     assert "already" in done.stdout
     assert "Password:" not in done.stdout

@@ -20,7 +20,7 @@ def no_snapshot() -> Iterator[None]:
 def empty_catalog(db: None) -> None:
     """As if nothing had been seeded, until the test's transaction is rolled back."""
     with connection.cursor() as cursor:
-        cursor.execute("TRUNCATE catalog_aimodel, catalog_retiredmodel CASCADE")
+        cursor.execute("TRUNCATE catalog_aimodel, catalog_retiredmodel, catalog_seeded CASCADE")
 
 
 @pytest.fixture

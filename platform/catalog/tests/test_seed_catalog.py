@@ -5,7 +5,6 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 from django.core.exceptions import ValidationError
-from django.core.management import call_command
 from django.utils import timezone
 
 from catalog import seeds, studio_seeds
@@ -59,16 +58,6 @@ def test_a_second_run_changes_nothing() -> None:
     listed = len(seeds.hosted_models() + seeds.LOCAL_MODELS)
     assert seed_catalog(local=True) == SeedReport(listed, added=0, updated=0, prices_added=0)
     assert (list(PriceVersion.objects.values()), list(AIModel.objects.values())) == rows
-
-
-def test_the_command_says_what_it_did(capsys: pytest.CaptureFixture[str]) -> None:
-    call_command("seed_catalog", "--local")
-    listed = seeds.hosted_models() + seeds.LOCAL_MODELS
-    prices = sum(len(seed.prices) for seed in listed)
-    assert capsys.readouterr().out == (
-        f"Catalog: {len(listed)} models listed, {len(listed)} added, 0 updated, "
-        f"{prices} prices added.\n"
-    )
 
 
 def test_descriptive_fields_are_brought_up_to_date() -> None:
@@ -275,11 +264,35 @@ def test_former_names_lead_to_current_models_and_dead_ones_nowhere() -> None:
     assert catalog.find("dall-e-3") is None
 
 
-def test_an_alias_that_moved_follows_the_list() -> None:
+def test_an_alias_that_moves_in_the_list_follows_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    list_one(monkeypatch, LUNA)
+    seed_catalog(local=False)
+    list_one(monkeypatch, replace(LUNA, id="gpt-7-luna"))
+    seed_catalog(local=False)
+    assert {alias.model_id for alias in Alias.objects.all()} == {"gpt-7-luna"}
+
+
+def test_the_names_that_an_operator_has_changed_stay() -> None:
     seed_catalog(local=False)
     Alias.objects.filter(name="gpt-5").update(model="gpt-6-luna")
+    Alias.objects.filter(name="gpt-4.1").delete()
+    RetiredModel.objects.filter(name="dall-e-2").delete()
     seed_catalog(local=False)
-    assert Alias.objects.get(name="gpt-5").model_id == "gpt-6.1-sol"
+    assert Alias.objects.get(name="gpt-5").model_id == "gpt-6-luna"
+    assert not Alias.objects.filter(name="gpt-4.1").exists()
+    assert not RetiredModel.objects.filter(name="dall-e-2").exists()
+
+
+def test_a_price_that_an_operator_has_withdrawn_stays_away_until_the_list_changes_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    day = timezone.now().date() + timedelta(days=40)
+    list_one(monkeypatch, replace(LUNA, prices=(*LUNA.prices, per_million("0.20", "0.50", day))))
+    seed_catalog(local=False)
+    prices_of(LUNA.id)[1].delete()
+    assert seed_catalog(local=False).prices_added == 0
+    list_one(monkeypatch, replace(LUNA, prices=(*LUNA.prices, per_million("0.30", "0.50", day))))
+    assert seed_catalog(local=False).prices_added == 1
 
 
 def test_no_name_means_two_things() -> None:

@@ -4,12 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import django_stubs_ext
-import environ
 from django.core.exceptions import ImproperlyConfigured
 
 from common.logging import LEVELS
 from common.shutdown import drain_seconds, notice_seconds
 from common.times import ISO_UTC
+from config.environment import Environment
 from config.settings.admin import *
 from config.settings.beat import *
 from connectors import providers as connectors
@@ -22,8 +22,8 @@ django_stubs_ext.monkeypatch()
 
 BASE_DIR = Path(__file__).resolve().parents[3]
 
-env = environ.Env()
-environ.Env.read_env(BASE_DIR / ".env")
+env = Environment()
+Environment.read_env(BASE_DIR / ".env")
 
 # The local default's folder for stores, logs and credentials.
 VAR_DIR = Path(env.str("VAR_DIR", str(BASE_DIR / "var")))
@@ -48,6 +48,7 @@ PRODUCT_NAME = "Multi-model AI platform"
 TRUSTED_PROXY_HOPS: int = env.int("TRUSTED_PROXY_HOPS", 0)
 
 INSTALLED_APPS = [
+    "config.apps.ProjectConfig",
     "common",
     # Before the theme, some of whose templates are replaced.
     "backoffice",
@@ -389,10 +390,13 @@ CIRCUIT_OPEN_SECONDS: int = env.int("CIRCUIT_OPEN_SECONDS", 15)
 MAX_OPEN_CALLS: int = env.int("MAX_OPEN_CALLS", 2000)
 # Connections that the calls of a process share, beside those that its lanes keep.
 HOT_POOL_SIZE: int = env.int("HOT_POOL_SIZE", 8)
-# Seconds that running calls are given to end after SIGTERM; common.shutdown says what follows.
-DRAIN_SECONDS: int = drain_seconds(env.ENVIRON)
-# Of these, the seconds in which a web process goes on taking connections.
-NOTICE_SECONDS: int = notice_seconds(env.ENVIRON)
+# Seconds that running calls are given to end after SIGTERM; common.shutdown says what follows. Of
+# these, the seconds in which a web process goes on taking connections.
+try:
+    DRAIN_SECONDS: int = drain_seconds(env.ENVIRON)
+    NOTICE_SECONDS: int = notice_seconds(env.ENVIRON)
+except ValueError as error:
+    raise ImproperlyConfigured(str(error)) from None
 
 # The model of a chat whose user has chosen none.
 DEFAULT_CHAT_MODEL: str = env.str("DEFAULT_CHAT_MODEL", "gpt-6-luna")

@@ -11,3 +11,6 @@ SECRET_KEY = env.str("SECRET_KEY", "development-only-secret-key-of-more-than-32-
 API_KEY_PEPPER = env.str("API_KEY_PEPPER", "development-only-pepper")
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
 SELF_SERVICE_TOPUP = True
+# Where no server takes mails, they are written to the log, each after a line about it.
+if mail_server["EMAIL_BACKEND"] == "django.core.mail.backends.console.EmailBackend":
+    EMAIL_BACKEND = "local.mails.EmailBackend"

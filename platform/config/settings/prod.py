@@ -1,6 +1,13 @@
 """Production. Secrets come from the environment; `config/checks.py` refuses an unsafe start."""
 
+from config.environment import require
 from config.settings.base import *
+
+require(
+    env,
+    *("SECRET_KEY", "API_KEY_PEPPER", "ALLOWED_HOSTS", "PUBLIC_BASE_URL", "UPLOADS_DIR"),
+    *("DEFAULT_FROM_EMAIL", *(() if OUTPUTS_BUCKET else ("OUTPUTS_DIR",))),
+)
 
 PRODUCTION = True
 OPERATORS_NEED_SECOND_FACTOR = True

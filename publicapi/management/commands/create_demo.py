@@ -18,7 +18,7 @@ from publicapi.demo.history import newcomers, write_history
 class Command(BaseCommand):
     help = (
         "Make a demo account with an API key and money, an operator, and a dozen accounts with "
-        f"{DAYS} days of usage. Run seed_catalog and seed_plans first."
+        f"{DAYS} days of usage. Run `setup` first."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
