@@ -159,24 +159,31 @@ class IdempotencyInProgress(DomainError):
 
 class AnswerLost(DomainError):
     """The call behind an Idempotency-Key was billed (`billed_usd`), and its answer is lost. The
-    call is not made again under the same key. The status is 422, because clients repeat a 409 and a
+    call is not made again under the same key. The same for a request that was sent again without
+    one (`is_named`). The status is 422, because clients repeat a 409 and a
     5xx by themselves."""
 
     code, status = "idempotency_answer_lost", 422
     message = "The request with this Idempotency-Key was billed, and its answer is lost."
 
-    def __init__(self, billed: int, *, is_interrupted: bool) -> None:
+    def __init__(self, billed: int, *, is_interrupted: bool, is_named: bool = True) -> None:
         """`billed` in nano-USD."""
         why = (
             "was interrupted: the server that made the call died"
             if is_interrupted
             else "was carried out, and its answer is not kept any more"
         )
-        super().__init__(
-            f"The request with this Idempotency-Key {why}. It was billed {usd_text(billed)} and is "
-            "not carried out again. To send the request again, use another key.",
-            billed_usd=usd(billed),
-        )
+        if is_named:
+            text = (
+                f"The request with this Idempotency-Key {why}. It was billed {usd_text(billed)} "
+                "and is not carried out again. To send the request again, use another key."
+            )
+        else:
+            text = (
+                f"The request that this one repeats {why}. It was billed {usd_text(billed)}. Sent "
+                "again, the request is a new one, and billed."
+            )
+        super().__init__(text, billed_usd=usd(billed))
 
 
 class ChargeResolved(DomainError):

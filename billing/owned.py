@@ -13,6 +13,7 @@ from billing.models import (
     LedgerEntry,
     Refund,
     Subscription,
+    UndeliveredAnswer,
     UsageDaily,
     Wallet,
 )
@@ -122,6 +123,14 @@ OWNED = (
         # The answer is in base64.
         exported="route key charge_id created_at answer",
         left_out="account_id digest",
+        on_deletion=Delete(),
+    ),
+    Owned(
+        UndeliveredAnswer,
+        owners=("account",),
+        # The answer is in base64.
+        exported="charge_id api_key_id route request_id kept_at answer",
+        left_out="account_id digest claim claimed_by",
         on_deletion=Delete(),
     ),
 )

@@ -27,6 +27,14 @@ def forget_idempotency_keys() -> None:
 
 
 @shared_task
+def forget_undelivered_answers() -> None:
+    """Every minute: delete answers whose callers went away and have not come back."""
+    with alone("forget-undelivered-answers") as is_alone:
+        if is_alone:
+            sweeps.forget_undelivered_answers()
+
+
+@shared_task
 def reconcile() -> None:
     """Every 5 min: an error log for each row that breaks an invariant since the last pass."""
     with alone("reconcile") as is_alone:

@@ -114,6 +114,51 @@ class StoredAnswer(Struct, frozen=True):
     answer: bytes
 
 
+class UndeliveredCall(Struct, frozen=True):
+    """A call under `/v1` whose caller has gone before it had all of the answer. `digest` is the
+    SHA-256 of the request's body in hexadecimal digits, `request_id` the request's id."""
+
+    charge_id: UUID
+    account_id: UUID
+    api_key_id: UUID
+    route: str
+    digest: str
+    request_id: str
+
+
+class Retry(Struct, frozen=True):
+    """A request that says that it was sent before: as the request `retry_of`, where its client
+    knows the id. The rest is what its call would be."""
+
+    account_id: UUID
+    api_key_id: UUID
+    route: str
+    digest: str
+    retry_of: str | None
+    model_id: str
+    kind: str
+    worst_cost: int
+
+
+class Claim(Struct, frozen=True):
+    """The right to deliver the answer of an undelivered call."""
+
+    id: UUID
+    charge_id: UUID
+
+
+class Claimed(Struct, frozen=True):
+    """The call of a claim, as it stands now. `billed` is in nano-USD; `begun`: it has output;
+    `lapsed`: it is held, and nobody runs it any more. `answer` is in the form of its kind of
+    call."""
+
+    status: ChargeStatus
+    billed: int
+    begun: bool
+    lapsed: bool
+    answer: bytes | None
+
+
 class Resolution(Struct, frozen=True):
     """How a charge ended. `moved` is False where it was resolved before."""
 
@@ -153,6 +198,12 @@ class Checkpoint(Struct, frozen=True):
     cost: int
 
 
-def as_json(parameter: HoldRequest | Ending | Sequence[HoldRequest | Ending | Checkpoint]) -> str:
+def as_json(
+    parameter: HoldRequest
+    | Ending
+    | UndeliveredCall
+    | Retry
+    | Sequence[HoldRequest | Ending | Checkpoint | UndeliveredCall],
+) -> str:
     """A parameter of the SQL functions that move money: one call's, or many calls'."""
     return msgspec.json.encode(parameter).decode()

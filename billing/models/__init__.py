@@ -12,6 +12,7 @@ from billing.models.charges import Charge, IdempotencyKey, UsageDaily
 from billing.models.plans import ContractAllowance, Plan, PlanAllowance, Subscription
 from billing.models.refunds import Refund
 from billing.models.totals import ChargeMonth, ChargeTotal, GroupTotal, Watermark
+from billing.models.undelivered import UndeliveredAnswer
 from billing.models.wallets import Allowance, ChargeGroup, FreeWindow, KeyMonth, LedgerEntry, Wallet
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "PlanAllowance",
     "Refund",
     "Subscription",
+    "UndeliveredAnswer",
     "UsageDaily",
     "Wallet",
     "Watermark",

@@ -22,6 +22,7 @@ from billing.types import (
     RequestKey,
     Resolution,
     StoredAnswer,
+    UndeliveredCall,
     as_json,
 )
 from catalog.selectors import aget_catalog
@@ -31,6 +32,7 @@ from common.perloop import PerLoop
 from tracing import spans
 
 _HOLD_IDEMPOTENTLY = "SELECT * FROM money_hold_idempotently(%s,%s,%s,%s)"
+_RESOLVE_UNDELIVERED = "SELECT * FROM money_resolve_undelivered(%s,%s,%s)"
 _RESOLVE_IDEMPOTENTLY = "SELECT * FROM money_resolve_idempotently(%s,%s,%s,%s)"
 
 
@@ -66,15 +68,23 @@ async def _check(request: HoldRequest, row: Sequence[Any]) -> None:
 
 
 async def resolve(
-    ending: Ending, request_key: RequestKey | None = None, answer: bytes | None = None
+    ending: Ending,
+    request_key: RequestKey | None = None,
+    answer: bytes | None = None,
+    *,
+    undelivered: UndeliveredCall | None = None,
 ) -> Resolution:
-    """End a call: bill what it used, or nothing. `answer` is kept if a call with a `request_key` is
-    billed.
+    """End a call: bill what it used, or nothing. `answer` is kept if the call is billed and has a
+    `request_key` or is `undelivered`.
 
     Releasing is right too where the outcome of the hold is unknown: a charge that does not exist is
     ignored.
     """
-    if request_key is None:
+    if undelivered is not None:
+        outcome, *values = await get_database().row(
+            _RESOLVE_UNDELIVERED, (as_json(undelivered), answer, as_json(ending))
+        )
+    elif request_key is None:
         outcome, *values = await _batches.get().resolve(ending)
     else:
         outcome, *values = await get_database().row(

@@ -62,3 +62,15 @@ def forget_idempotency_keys(*, chunk: int = 1000, kept: int = KEPT_ANSWERS) -> i
             forgotten += count
             if count < chunk:
                 return forgotten
+
+
+def forget_undelivered_answers(*, chunk: int = 1000) -> int:
+    """Delete the answers whose time to be sent again is over. Returns how many."""
+    forgotten = 0
+    with connection.cursor() as cursor:
+        while True:
+            cursor.execute("SELECT * FROM forget_undelivered(%s)", (chunk,))
+            count: int = cursor.rowcount
+            forgotten += count
+            if count < chunk:
+                return forgotten

@@ -1,6 +1,6 @@
 """uvicorn's HTTP, with bounds on the head of a request, which a handshake is too, on what comes
 after the answer, on requests in advance, on waiting for those who do not read, and on idle ones;
-and with an end of kept connections that loses no request.
+with an end of kept connections that loses no request, and word of answers that were lost.
 
 uvicorn waits for ever until a head ends, and keeps all of it; so it does with an answer that nobody
 takes. A deployment names this class with `--http`.
@@ -8,16 +8,19 @@ takes. A deployment names this class with `--http`.
 
 import time
 from asyncio import TimerHandle, Transport
+from collections.abc import Callable
 from typing import cast
 
 from django.conf import settings
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from common.shutdown import LINGER_SECONDS
+from config.delivery import WatchedAnswer
 from config.idle import IdleConnections
 from config.stalls import cut_off_stalled
 from edge.asgi import Scope
 from edge.client_limit import is_refused_for_longer
+from edge.delivery import EXTENSION
 from edge.discards import get_discard_pacer
 
 # From the connection, or from the first byte of a later request, until the head has ended; and from
@@ -56,13 +59,33 @@ class HttpProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self._answers: list[WatchedAnswer] = []
         cut_off_stalled(transport, self.stalled_milliseconds)
         self._start_deadline()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_deadline()
         self.idle.discard(self, self._address)
+        for answer in self._answers:
+            answer.lose()
         super().connection_lost(exc)
+
+    def resume_writing(self) -> None:
+        """All that was written is with the kernel, if an answer of this connection is watched."""
+        for answer in self._answers:
+            answer.note_flushed()
+        super().resume_writing()
+
+    def watch(self, lost: Callable[[], None]) -> WatchedAnswer:
+        """Watch the answer of the request that runs, for `edge.delivery`."""
+        answer = WatchedAnswer(self.transport, self.flow, lost)
+        if self.transport.is_closing():
+            answer.lose()
+            return answer
+        self._answers = [each for each in self._answers if not each.is_over]
+        self._answers.append(answer)
+        self.transport.set_write_buffer_limits(high=0)
+        return answer
 
     def shutdown(self) -> None:
         """The process ends. A kept connection may bring one more request, which is answered with
@@ -99,6 +122,7 @@ class HttpProtocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         self._is_whole = False
         super().on_message_begin()
+        self.scope["extensions"] = {EXTENSION: {"watch": self.watch}}
 
     def on_headers_complete(self) -> None:
         self._has_progressed = True

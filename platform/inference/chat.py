@@ -117,6 +117,11 @@ class ChatRunner(CallRunner[ChatCall, ChatAnswer]):
         if not self.events and self.error is not None:
             raise self.error
 
+    def begin(self) -> None:
+        """Let the reader of a stream begin, although its text comes later."""
+        self.events.append(TextDelta(""))
+        self._wake()
+
     def cancel(self) -> None:
         """Cancel the call for its user: nothing is added to `events` from now on, and every
         `stream` ends.

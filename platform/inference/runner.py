@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from billing.errors import ChargeResolved
 from billing.services import charges
-from billing.types import Checkpoint, Ending, Resolution, StoredAnswer
+from billing.types import Checkpoint, Ending, Resolution, StoredAnswer, UndeliveredCall
 from common.database import DatabaseUnavailable
 from common.errors import DomainError, ServiceUnavailable
 from common.ids import uuid7
@@ -66,6 +66,10 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
         self._stopped_by: DomainError | None = None
         self._attempts = 0
         self._cause: ProviderError | None = None  # of the failure that ended the call
+        self._undelivered: UndeliveredCall | None = None
+        self._is_resolving = False
+        # The answer that was billed, and the failure that came after it.
+        self._settled: tuple[Answer, DomainError | None] | None = None
         self._started_at = time.monotonic()
         self._first_output_at: float | None = None
         # When the provider is first called, and when its last answer has ended.
@@ -112,6 +116,23 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
             raise self.error
         return cast(Answer, self.answer)
 
+    def keep_answer(self, undelivered: UndeliveredCall) -> bool:
+        """The caller has gone: the settlement keeps the answer. False where it is too late for
+        that; then `settled_record` has the answer once the call is `finished`."""
+        if self._is_resolving or self.finished.is_set():
+            return False
+        self._undelivered = undelivered
+        return True
+
+    def settled_record(self) -> bytes | None:
+        """The answer as it is stored, if the call was billed."""
+        return self._record(*self._settled) if self._settled else None
+
+    def replay(self, stored: StoredAnswer) -> None:
+        """Bring the stored answer of a call that was made before, instead of a call."""
+        self._replay(stored)
+        self._report("replayed")
+
     # --- The runtime's side -----------------------------------------------------------------------
 
     def stop(self, reason: DomainError) -> None:
@@ -155,8 +176,7 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
                 await self._carry_out(replace(self._release(), failure=explained))
             return
         if stored is not None:
-            self._replay(stored)
-            self._report("replayed")
+            self.replay(stored)
             return
         failure: DomainError | None = None
         self._asked_at = time.monotonic()
@@ -272,7 +292,9 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
             cause = None if failure is self._stopped_by else self._cause
             explained = reports.explain(self.call, failure, cause, self._attempts)
             ending = replace(ending, failure=explained)
-        record = self._record(answer, failure) if answer and self.call.request_key else None
+        self._is_resolving = True
+        is_kept = self.call.request_key or self._undelivered
+        record = self._record(answer, failure) if answer and is_kept else None
         timer = asyncio.get_running_loop().call_later(SETTLE_TIMEOUT, self._end, failure, answer)
         try:
             resolution = await self._carry_out(ending, failure, record)
@@ -280,6 +302,8 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
                 self.billed = resolution.billed
                 if resolution.taken_over:
                     failure = ChargeResolved()
+                else:
+                    self._settled = answer, failure
         finally:
             timer.cancel()
             self._end(failure, answer)
@@ -292,7 +316,10 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
         if (conclude := call.conclude) is not None:
             return await settlement.carry_out(ending, lambda: conclude(ending, failure))
         return await settlement.carry_out(
-            ending, lambda: charges.resolve(ending, call.request_key, record)
+            ending,
+            lambda: charges.resolve(
+                ending, call.request_key, record, undelivered=self._undelivered
+            ),
         )
 
     def _release(self) -> Ending:

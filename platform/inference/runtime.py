@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import contextvars
 import time
+from collections.abc import Coroutine
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -67,6 +68,16 @@ class Runtime:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return runner
+
+    def find(self, charge_id: UUID) -> CallRunner[Any, Any] | None:
+        """The runner of a call that runs in this process."""
+        return self._runners.get(charge_id)
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do work for a call that outlives its request, and that the drain waits for."""
+        task = asyncio.get_running_loop().create_task(work, context=spans.fresh_context())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     async def admit(self) -> None:
         """Return if a call could start now. Raises ServiceUnavailable otherwise, as `start`

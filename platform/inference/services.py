@@ -36,29 +36,17 @@ async def admit() -> None:
 
 async def open_chat(call: ChatCall) -> ChatRunner:
     """Start a chat call."""
-    wire = _configured(get_chat_wire(call.model.provider))
-    return await _start(
-        call,
-        lambda entry, runtime: ChatRunner(
-            call, wire, entry, runtime.owner_id, runtime.note_progress
-        ),
-    )
+    return await _start(call, _chat_runner(call))
 
 
 async def open_embeddings(call: EmbeddingCall) -> EmbeddingRunner:
     """Start an embeddings call."""
-    wire = _configured(get_embedding_wire(call.model.provider))
-    return await _start(
-        call, lambda entry, runtime: EmbeddingRunner(call, wire, entry, runtime.owner_id)
-    )
+    return await _start(call, _embedding_runner(call))
 
 
 async def open_images(call: ImageCall) -> ImageRunner:
     """Start an image call."""
-    wire = _configured(get_image_wire(call.model.provider))
-    return await _start(
-        call, lambda entry, runtime: ImageRunner(call, wire, entry, runtime.owner_id)
-    )
+    return await _start(call, _image_runner(call))
 
 
 async def open_speech(call: SpeechCall) -> SpeechRunner:
@@ -67,6 +55,42 @@ async def open_speech(call: SpeechCall) -> SpeechRunner:
     return await _start(
         call, lambda entry, runtime: SpeechRunner(call, wire, entry, runtime.owner_id)
     )
+
+
+# The runner of a request whose call was made before: it makes no call, and is given the answer.
+# They raise ProviderNotAvailable where the provider is not configured any more.
+
+
+def replay_chat(call: ChatCall) -> ChatRunner:
+    """For the answer of a chat call."""
+    return _replay(call, _chat_runner(call))
+
+
+def replay_embeddings(call: EmbeddingCall) -> EmbeddingRunner:
+    """For the answer of an embeddings call."""
+    return _replay(call, _embedding_runner(call))
+
+
+def replay_images(call: ImageCall) -> ImageRunner:
+    """For the answer of an image call."""
+    return _replay(call, _image_runner(call))
+
+
+def _chat_runner(call: ChatCall) -> Callable[[Entry, Runtime], ChatRunner]:
+    wire = _configured(get_chat_wire(call.model.provider))
+    return lambda entry, runtime: ChatRunner(
+        call, wire, entry, runtime.owner_id, runtime.note_progress
+    )
+
+
+def _embedding_runner(call: EmbeddingCall) -> Callable[[Entry, Runtime], EmbeddingRunner]:
+    wire = _configured(get_embedding_wire(call.model.provider))
+    return lambda entry, runtime: EmbeddingRunner(call, wire, entry, runtime.owner_id)
+
+
+def _image_runner(call: ImageCall) -> Callable[[Entry, Runtime], ImageRunner]:
+    wire = _configured(get_image_wire(call.model.provider))
+    return lambda entry, runtime: ImageRunner(call, wire, entry, runtime.owner_id)
 
 
 def _configured(wire: T | None) -> T:
@@ -82,6 +106,10 @@ async def _start(call: Call, runner_of: Callable[[Entry, Runtime], AnyRunner]) -
     except BaseException:
         entry.leave()
         raise
+
+
+def _replay(call: Call, runner_of: Callable[[Entry, Runtime], AnyRunner]) -> AnyRunner:
+    return runner_of(entry_of(call.model, call.account_id), get_runtime())
 
 
 async def _enter(call: Call) -> Entry:

@@ -7,10 +7,10 @@ from msgspec import UNSET, json
 from common.errors import DomainError
 from common.ids import unix_seconds
 from inference.chat import ChatRunner
-from inference.services import open_chat
+from inference.services import open_chat, replay_chat
 from inference.types import ChatAnswer, ChatCall
 from providers.types import Delta, TextDelta
-from publicapi.v1 import chat_schema, errors, idempotency
+from publicapi.v1 import chat_schema, errors, idempotency, retries
 from publicapi.v1.authentication import KeyAuthentication
 from publicapi.v1.chat_schema import (
     AssistantMessage,
@@ -43,21 +43,19 @@ async def create_completion(exchange: Exchange) -> None:
     exchange.ignored = request.ignored
     model = await find_callable(request.model, "chat", holder)
     exchange.ignored = request.ignored_by(model)
-    runner = await open_chat(
-        ChatCall(
-            account_id=holder.account_id,
-            api_key_id=holder.key_id,
-            source="api",
-            model=model,
-            messages=request.messages,
-            max_output_tokens=request.max_output_tokens,
-            reasoning_effort=request.reasoning_effort,
-            stream=request.stream,
-            request_id=exchange.request_id,
-            request_key=idempotency.read_request_key(exchange, body),
-        )
+    call = ChatCall(
+        account_id=holder.account_id,
+        api_key_id=holder.key_id,
+        source="api",
+        model=model,
+        messages=request.messages,
+        max_output_tokens=request.max_output_tokens,
+        reasoning_effort=request.reasoning_effort,
+        stream=request.stream,
+        request_id=exchange.request_id,
+        request_key=idempotency.read_request_key(exchange, body),
     )
-    exchange.is_called = True
+    runner = await retries.opened(exchange, call, body, open_chat, replay_chat)
     if request.stream:
         await _stream(exchange, runner, request.usage_on_every_chunk)
     else:

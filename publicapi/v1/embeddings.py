@@ -5,10 +5,10 @@ import asyncio
 from msgspec import json
 
 from inference.embeddings import EmbeddingRunner
-from inference.services import open_embeddings
+from inference.services import open_embeddings, replay_embeddings
 from inference.types import EmbeddingAnswer, EmbeddingCall
 from providers.vectors import decoded
-from publicapi.v1 import embeddings_schema, errors, idempotency
+from publicapi.v1 import embeddings_schema, errors, idempotency, retries
 from publicapi.v1.authentication import KeyAuthentication
 from publicapi.v1.embeddings_schema import EmbeddingList, EmbeddingRow, EmbeddingsUsage
 from publicapi.v1.exchange import Exchange
@@ -26,19 +26,17 @@ async def create_embeddings(exchange: Exchange) -> None:
     body = await exchange.body(MAX_BODY, errors.InputTooLong("The body is larger than 40 MB."))
     request = embeddings_schema.parse(body)
     exchange.ignored = request.ignored
-    runner = await open_embeddings(
-        EmbeddingCall(
-            account_id=holder.account_id,
-            api_key_id=holder.key_id,
-            source="api",
-            model=await find_callable(request.model, "embedding", holder),
-            inputs=request.inputs,
-            dimensions=request.dimensions,
-            request_id=exchange.request_id,
-            request_key=idempotency.read_request_key(exchange, body),
-        )
+    call = EmbeddingCall(
+        account_id=holder.account_id,
+        api_key_id=holder.key_id,
+        source="api",
+        model=await find_callable(request.model, "embedding", holder),
+        inputs=request.inputs,
+        dimensions=request.dimensions,
+        request_id=exchange.request_id,
+        request_key=idempotency.read_request_key(exchange, body),
     )
-    exchange.is_called = True
+    runner = await retries.opened(exchange, call, body, open_embeddings, replay_embeddings)
     with idempotency.marked(exchange, runner):
         answer = await runner.ended()
     await exchange.respond(200, await _encoded(runner, answer, base64=request.base64))

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
 from urllib.parse import parse_qs
 from uuid import UUID
@@ -12,6 +12,7 @@ from common.ids import request_id
 from edge import bodies
 from edge.asgi import Headers, Receive, Scope, Send
 from edge.bodies import Body, BodyTooSlow, Sender
+from edge.delivery import Delivery, watched
 from edge.metrics import v1_streams
 from publicapi.v1 import errors, ignored
 
@@ -21,7 +22,7 @@ STALL_SECONDS = 60.0
 # The response headers that a script of another origin may read.
 _EXPOSED = (
     b"x-request-id, retry-after, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-window, "
-    b"idempotency-replayed, x-should-retry, x-ignored-parameters"
+    b"idempotency-replayed, x-idempotency-replayed, x-should-retry, x-ignored-parameters"
 )
 _CORS: Headers = [
     (b"access-control-allow-origin", b"*"),
@@ -49,6 +50,10 @@ class Exchange:
         # The names of fields that have no effect.
         self.ignored: Collection[str] = ()
         self.headers: Headers = [(b"x-request-id", self.request_id.encode()), *_CORS]
+        self._scope = scope
+        self._delivery: Delivery | None = None
+        self._lost: Callable[[], None] | None = None
+        self._delivered: Callable[[], None] | None = None
         self._query: bytes = scope["query_string"]
         self._receive = receive
         self._send = send
@@ -71,6 +76,22 @@ class Exchange:
     def query(self) -> dict[str, list[str]]:
         """The parameters of the query, each with all its values."""
         return parse_qs(self._query.decode("latin-1"), keep_blank_values=True)
+
+    @property
+    def is_lost(self) -> bool:
+        """Has the client gone before it could have all of a watched answer?"""
+        return self._delivery is not None and self._delivery.is_lost
+
+    def watch(
+        self, *, lost: Callable[[], None], delivered: Callable[[], None] | None = None
+    ) -> None:
+        """Call `lost` when the client goes away before the last byte of the answer is written, at
+        once where it has gone; otherwise `delivered`. Replaces what was watched for before."""
+        self._lost, self._delivered = lost, delivered
+        if self._delivery is None:
+            self._delivery = watched(self._scope, self._lose)
+        elif self._delivery.is_lost:
+            lost()
 
     async def body(self, limit: int, too_long: DomainError) -> bytes:
         """The whole request body. Raises `too_long` over `limit` bytes, InvalidBody where it does
@@ -152,7 +173,18 @@ class Exchange:
         )
 
     async def _write(self, chunk: bytes, *, more: bool) -> None:
+        answer = None if more else self._delivery
+        if answer is not None:
+            answer.look()
         await self._send({"type": "http.response.body", "body": chunk, "more_body": more})
+        if answer is not None:
+            await answer.written()
+            if self._delivered is not None and not answer.is_lost:
+                self._delivered()
+
+    def _lose(self) -> None:
+        if self._lost is not None:
+            self._lost()
 
     async def _read(self, body: Body) -> bytes:
         parts: list[bytes] = []

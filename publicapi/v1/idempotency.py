@@ -40,7 +40,7 @@ def marked(exchange: Exchange, runner: CallRunner[Any, Any]) -> Iterator[None]:
     try:
         yield
     finally:
-        if runner.replayed:
+        if runner.replayed and runner.call.request_key:
             exchange.headers.append((b"idempotency-replayed", b"true"))
             if runner.error is not None:
                 exchange.headers.append((b"x-should-retry", b"false"))

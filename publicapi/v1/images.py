@@ -6,9 +6,9 @@ from common.ids import unix_seconds
 from common.money import usd
 from files.selectors.links import signed_url
 from inference.images import ImageRunner
-from inference.services import open_images
+from inference.services import open_images, replay_images
 from inference.types import ImageAnswer, ImageCall
-from publicapi.v1 import errors, idempotency, images_schema
+from publicapi.v1 import errors, idempotency, images_schema, retries
 from publicapi.v1.authentication import KeyAuthentication
 from publicapi.v1.exchange import Exchange
 from publicapi.v1.images_schema import ImageList, ImageTokens, ImageUsage, Picture, echoed
@@ -24,21 +24,19 @@ async def create_images(exchange: Exchange) -> None:
     body = await exchange.body(MAX_BODY, errors.InputTooLong("The body is larger than 256 KB."))
     request = images_schema.parse(body)
     exchange.ignored = request.ignored
-    runner = await open_images(
-        ImageCall(
-            account_id=holder.account_id,
-            api_key_id=holder.key_id,
-            source="api",
-            model=await find_callable(request.model, "image", holder),
-            prompt=request.prompt,
-            n=request.n,
-            size=request.size,
-            quality=request.quality,
-            request_id=exchange.request_id,
-            request_key=idempotency.read_request_key(exchange, body),
-        )
+    call = ImageCall(
+        account_id=holder.account_id,
+        api_key_id=holder.key_id,
+        source="api",
+        model=await find_callable(request.model, "image", holder),
+        prompt=request.prompt,
+        n=request.n,
+        size=request.size,
+        quality=request.quality,
+        request_id=exchange.request_id,
+        request_key=idempotency.read_request_key(exchange, body),
     )
-    exchange.is_called = True
+    runner = await retries.opened(exchange, call, body, open_images, replay_images)
     with idempotency.marked(exchange, runner):
         answer = await runner.ended()
     await exchange.respond(200, json.encode(_images(runner, answer)))

@@ -82,6 +82,11 @@ def _success(operation: Operation) -> dict[str, Any]:
             "description": "There, and `true`, where the answer is that of an earlier request.",
             "schema": {"const": "true"},
         }
+        headers["x-idempotency-replayed"] = {
+            "description": "There, and `true`, where the answer is that of a call whose client had "
+            "gone before it had all of the answer.",
+            "schema": {"const": "true"},
+        }
         headers[ignored.HEADER] = _IGNORED
     return {"description": operation.summary, "headers": headers, "content": content}
 

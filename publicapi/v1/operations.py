@@ -21,6 +21,7 @@ from billing.errors import (
 )
 from common.errors import DomainError, ServiceUnavailable, UnknownHost
 from common.idempotency import KEY
+from common.ids import REQUEST_ID
 from inference.errors import ContentBlocked, ProviderNotAvailable, UpstreamFailed
 from publicapi.v1 import errors, usage_schema
 from publicapi.v1.chat_schema import ChatBody, Completion, CompletionChunk
@@ -100,6 +101,14 @@ _IDEMPOTENCY_KEY = Parameter(
     schema={"type": "string", "pattern": f"^{KEY.pattern}$"},
 )
 
+_RETRY_OF = Parameter(
+    name="x-retry-of",
+    where="header",
+    description="The id of an earlier request with the same body whose answer was lost: it is "
+    "delivered again, and not billed.",
+    schema={"type": "string", "pattern": f"^{REQUEST_ID.pattern}$"},
+)
+
 
 def _day(name: str, default: str) -> Parameter:
     return Parameter(
@@ -145,7 +154,7 @@ OPERATIONS = (
         body=ChatBody,
         answer=Completion,
         events=CompletionChunk,
-        parameters=(_IDEMPOTENCY_KEY,),
+        parameters=(_IDEMPOTENCY_KEY, _RETRY_OF),
         own_refusals=(*_OF_A_CALL, errors.InvalidMessages),
     ),
     Operation(
@@ -155,7 +164,7 @@ OPERATIONS = (
         summary="Vectors of texts.",
         body=EmbeddingsBody,
         answer=EmbeddingList,
-        parameters=(_IDEMPOTENCY_KEY,),
+        parameters=(_IDEMPOTENCY_KEY, _RETRY_OF),
         own_refusals=(*_OF_A_CALL, errors.InvalidInput, errors.UnsupportedEncoding),
     ),
     Operation(
@@ -165,7 +174,7 @@ OPERATIONS = (
         summary="Pictures of what is described, for 24 hours at a URL.",
         body=ImagesBody,
         answer=ImageList,
-        parameters=(_IDEMPOTENCY_KEY,),
+        parameters=(_IDEMPOTENCY_KEY, _RETRY_OF),
         own_refusals=_OF_A_CALL,
     ),
     Operation(

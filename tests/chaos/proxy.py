@@ -5,6 +5,7 @@ import random
 import socket
 import struct
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Self
@@ -71,6 +72,9 @@ class Proxy:
     def to_client(self, link: Link, data: bytes) -> bytes:
         return data
 
+    def left(self, link: Link) -> None:
+        """The client's side is closed. The server's side is closed when this returns."""
+
     def _accept(self) -> None:
         with suppress(OSError):
             while True:
@@ -98,6 +102,7 @@ class Proxy:
                     link.is_socket = True
                     self.sockets += 1
                 link.server.sendall(self.to_server(link, data))
+        self.left(link)
         _hang_up(link.server)
 
     def _pump_to_client(self, link: Link) -> None:
@@ -210,6 +215,51 @@ class CuttingProxy(Proxy):
         or very many pages, for who never gets a whole one gets nowhere."""
         most = _FEW_BYTES if link.is_socket else self._most_bytes
         return int(10 ** self._random.uniform(1.5, math.log10(most)))
+
+
+class ChosenCutProxy(Proxy):
+    """Stands before the service, and closes both sides of connections: of each of the first `cuts`
+    after `at` bytes to the client, and at once of those that are open when the test says `cut`.
+
+    The server's side stays open `lag` seconds longer. The proxy reads only what it passes on, so
+    that the rest of a large answer stays with the server.
+    """
+
+    def __init__(self, *server_ports: int, at: int = 0, cuts: int = 0, lag: float = 0.0) -> None:
+        self.cuts_left = cuts
+        self._at = at
+        self._lag = lag
+        self._passed: dict[Link, int] = {}
+        super().__init__(*server_ports)
+
+    def cut(self) -> None:
+        """Close the connections that are open."""
+        for link in list(self._passed):
+            link.over = True
+            _hang_up(link.client)
+        self._passed.clear()
+
+    def left(self, link: Link) -> None:
+        time.sleep(self._lag if link.over else 0.0)
+
+    def to_server(self, link: Link, data: bytes) -> bytes:
+        self._passed.setdefault(link, 0)
+        return data
+
+    def to_client(self, link: Link, data: bytes) -> bytes:
+        passed = self._passed.get(link, 0)
+        self._passed[link] = passed + len(data)
+        if not self.cuts_left or passed + len(data) < self._at:
+            return data
+        self.cuts_left -= 1
+        link.over = True
+        return data[: self._at - passed]
+
+    def _next_server(self) -> socket.socket | None:
+        server = super()._next_server()
+        if server is not None:
+            server.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _CHUNK)
+        return server
 
 
 def _hang_up(connection: socket.socket) -> None:

@@ -7,6 +7,7 @@ from config.examples.story import CHAT, ID
 # Parameters by their names, or by operation and name.
 PARAMETERS: dict[str, Any] = {
     "Idempotency-Key": "tides-7f3a2c",
+    "x-retry-of": "req_5b1f0c2e9a7d4e3f8c6b1a0d9e8f7c6b",
     "Last-Event-ID": 32,
     "Range": "bytes=0-1023",
     "after_seq": 41,

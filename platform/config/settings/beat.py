@@ -35,6 +35,7 @@ CELERY_BEAT_SCHEDULE: dict[str, Any] = {
     "purge-user-events": _every(3600.0, "events.tasks.purge_user_events"),
     "expire-lapsed-charges": _every(10.0, "billing.tasks.expire_lapsed_charges"),
     "forget-idempotency-keys": _every(60.0, "billing.tasks.forget_idempotency_keys"),
+    "forget-undelivered-answers": _every(60.0, "billing.tasks.forget_undelivered_answers"),
     "send-emails": _every(3.0, "accounts.tasks.send_emails"),
     "purge-sign-ins-and-mails": _every(60.0, "accounts.tasks.purge_expired"),
     "purge-expired-files": _every(60.0, "files.tasks.purge_expired"),

@@ -18,6 +18,7 @@ EXPOSED = {
     "x-ratelimit-remaining",
     "x-ratelimit-window",
     "idempotency-replayed",
+    "x-idempotency-replayed",
     "x-should-retry",
     "x-ignored-parameters",
 }
