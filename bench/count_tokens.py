@@ -15,7 +15,7 @@ def main() -> None:
     if package is None or package.origin is None:
         sys.exit("LiteLLM is not installed. `make bench` does it.")
     os.environ["TIKTOKEN_CACHE_DIR"] = str(Path(package.origin).parent / _FILES)
-    import tiktoken  # reads the environment
+    import tiktoken  # type: ignore[import-not-found]  # reads the environment
 
     encoding = tiktoken.get_encoding("o200k_base")
     texts = json.load(sys.stdin)
