@@ -1,20 +1,14 @@
 """The answers of calls whose callers went away, and who gets them."""
 
-from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from threading import Barrier
-from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from django.db import connection
-from hypothesis import strategies as st
-from hypothesis.stateful import initialize, rule
 
-from accounts.models import User
 from billing.models import Charge, UndeliveredAnswer
-from billing.services import reconciliation, sweeps
+from billing.services import sweeps
 from billing.tests import money_functions
 from billing.tests.bank import (
     charge_of,
@@ -25,82 +19,25 @@ from billing.tests.bank import (
     new_account,
     other_connection,
 )
-from billing.types import Ending, EndStatus, Retry, UndeliveredCall, as_json
+from billing.tests.undelivered import (
+    DIGEST,
+    ROUTE,
+    call_of,
+    claim,
+    claimed,
+    end,
+    held,
+    keep,
+    kept,
+    lose,
+    note,
+    retry_of,
+    rows,
+    store,
+)
+from billing.types import Ending, as_json
 from common.ids import uuid7
 from local.paths import ROOT
-from tests.lives import RolledBackLife, live_through
-
-ROUTE, DIGEST = "/v1/chat/completions", "ab" * 32
-
-
-def held(account: User, owner: UUID | None = None) -> UUID:
-    request = money_functions.request(account, 100, owner=owner or live_owner())
-    assert money_functions.hold(request).verdict == "held"
-    return request.charge_id
-
-
-def call_of(charge: UUID, account: User) -> UndeliveredCall:
-    """Its key has the id of the account."""
-    return UndeliveredCall(charge, account.pk, account.pk, ROUTE, DIGEST, "first")
-
-
-def note(*calls: UndeliveredCall) -> set[UUID]:
-    return {row[0] for row in _rows("SELECT * FROM note_undelivered(%s)", as_json(calls))}
-
-
-def end(call: UndeliveredCall, status: EndStatus = "settled", answer: bytes = b"an answer") -> str:
-    """End a call whose caller is known to have gone."""
-    ending = Ending(call.charge_id, call.account_id, status, 50, {"tokens_in": 5, "tokens_out": 50})
-    rows = _rows(
-        "SELECT outcome FROM money_resolve_undelivered(%s,%s,%s)",
-        as_json(call),
-        answer,
-        as_json(ending),
-    )
-    return str(rows[0][0])
-
-
-def lose(account: User) -> UUID:
-    """A call whose caller went away, and which has ended."""
-    call = call_of(held(account), account)
-    assert note(call) == {call.charge_id}
-    assert end(call) == "resolved"
-    return call.charge_id
-
-
-def store(account: User, size: int, **most: int) -> UUID:
-    """Keep an answer of so many bytes, where the bounds are lower than they are."""
-    charge = uuid7()
-    bounds = {"one": 16, "account": 64, "all": 10_000} | most
-    _rows(
-        "SELECT store_undelivered(%s, %s, %s, %s, %s)",
-        as_json(call_of(charge, account)),
-        bytes(size),
-        *bounds.values(),
-    )
-    return charge
-
-
-def retry_of(account: User, *, key: UUID | None = None, retry_of: str | None = None) -> Retry:
-    return Retry(account.pk, key or account.pk, ROUTE, DIGEST, retry_of, "kimi-k3", "chat", 100)
-
-
-def claim(
-    account: User, claim_id: UUID | None = None, owner: UUID | None = None, **options: Any
-) -> tuple[str, UUID | None]:
-    rows = _rows(
-        "SELECT * FROM claim_undelivered(%s, %s, %s)",
-        as_json(retry_of(account, **options)),
-        claim_id or uuid4(),
-        owner or live_owner(),
-    )
-    return rows[0][0], rows[0][1]
-
-
-def kept(account: User) -> set[UUID]:
-    rows = UndeliveredAnswer.objects.filter(account=account)
-    return set(rows.values_list("charge_id", flat=True))
-
 
 # --- What is kept ---------------------------------------------------------------------------------
 
@@ -137,7 +74,7 @@ def test_an_answer_that_was_settled_before_its_caller_went_away_is_kept(committe
             Ending(call.charge_id, alice.pk, status, 50, {"tokens_in": 5, "tokens_out": 50})  # type: ignore[arg-type]
         )
 
-    assert [_keep(call) for call in (settled, released)] == [True, False]
+    assert [keep(call) for call in (settled, released)] == [True, False]
     assert kept(alice) == {settled.charge_id}
 
 
@@ -167,7 +104,7 @@ def test_a_settlement_that_came_too_late_keeps_nothing(committed: None) -> None:
 
     claim_id = uuid4()
     assert claim(alice, claim_id) == ("claimed", call.charge_id)
-    assert _claimed(call.charge_id, claim_id) == [("expired", 80, True, False, None)]
+    assert claimed(call.charge_id, claim_id) == [("expired", 80, True, False, None)]
 
 
 # --- Who gets it ----------------------------------------------------------------------------------
@@ -287,13 +224,13 @@ def test_an_answer_that_is_too_large_is_not_kept(committed: None) -> None:
     alice = new_account()
     charge = store(alice, 16)
     call = call_of(charge, alice)
-    _rows("SELECT store_undelivered(%s, %s, 16, 64)", as_json(call), bytes(17))
+    rows("SELECT store_undelivered(%s, %s, 16, 64)", as_json(call), bytes(17))
     assert kept(alice) == set()
 
 
 def test_all_accounts_together_have_a_bound(committed: None) -> None:
     alice, bob = new_account(), new_account()
-    [(before,)] = _rows(
+    [(before,)] = rows(
         "SELECT coalesce(sum(octet_length(answer)), 0) FROM billing_undeliveredanswer"
     )
     his = store(bob, 16, all=before + 20)
@@ -321,174 +258,3 @@ def test_what_is_older_than_ten_minutes_is_forgotten(committed: None) -> None:
     assert claim(alice, retry_of="first") == ("claimed", young)
     assert sweeps.forget_undelivered_answers(chunk=1) >= 1
     assert kept(alice) == {young}
-
-
-# --- Whatever happens -----------------------------------------------------------------------------
-
-
-class RetryLife(RolledBackLife):
-    """One request, sent again and again through processes that die, with callers that come and go.
-
-    `free` are the calls that a retry may get: their callers went away, and nobody has them.
-    """
-
-    @initialize()
-    def begin(self) -> None:
-        self.now = datetime(2099, 3, 1, tzinfo=UTC)
-        self._set_clock()
-        self.alice = new_account()
-        self.connected: dict[UUID, UUID] = {}
-        self.running: dict[UUID, UUID] = {}
-        self.free: dict[UUID, datetime] = {}
-        self.claims: dict[UUID, tuple[UUID, UUID]] = {}
-        self.answers: set[UUID] = set()
-        for _ in range(3):
-            self.call()
-        for _ in range(2):
-            self.go_away(0)
-
-    @rule()
-    def call(self) -> None:
-        owner = live_owner()
-        charge = held(self.alice, owner)
-        self.connected[charge] = self.running[charge] = owner
-
-    @rule(pick=st.integers(0, 9))
-    def go_away(self, pick: int) -> None:
-        if not (charge := _pick(self.connected, pick)):
-            return
-        del self.connected[charge]
-        if charge in self.running:
-            assert note(call_of(charge, self.alice)) == {charge}
-            self.free[charge] = self.now
-        elif _keep(call_of(charge, self.alice)):
-            self.free[charge] = self.now
-            self.answers.add(charge)
-
-    @rule(pick=st.integers(0, 9), status=st.sampled_from(["settled", "settled", "released"]))
-    def finish(self, pick: int, status: EndStatus) -> None:
-        if not (charge := _pick(self.running, pick)):
-            return
-        del self.running[charge]
-        if charge in self.connected:
-            ending = Ending(charge, self.alice.pk, status, 60, {"tokens_in": 5, "tokens_out": 60})
-            money_functions.resolve(ending)
-            return
-        assert end(call_of(charge, self.alice), status, charge.bytes) == "resolved"
-        if status == "released":
-            self.free.pop(charge, None)
-            self.claims = {k: v for k, v in self.claims.items() if v[0] != charge}
-        else:
-            self.answers.add(charge)
-            if charge in self.free:
-                self.free[charge] = self.now
-
-    @rule(times=st.integers(1, 3))
-    def send_again(self, times: int) -> None:
-        for _ in range(times):
-            self._send_again()
-
-    def _send_again(self) -> None:
-        claim_id, owner = uuid4(), live_owner()
-        outcome, charge = claim(self.alice, claim_id, owner)
-        if not self.free:
-            assert outcome != "claimed"
-            return
-        assert outcome == "claimed"
-        assert charge == min(self.free)
-        del self.free[charge]
-        self.claims[claim_id] = charge, owner
-        [(_, _, _, _, answer)] = _claimed(charge, claim_id)
-        assert (bytes(answer) == charge.bytes) if charge in self.answers else answer is None
-
-    @rule(pick=st.integers(0, 9))
-    def go_away_again(self, pick: int) -> None:
-        if claim_id := _pick(self.claims, pick):
-            charge, _ = self.claims.pop(claim_id)
-            _rows(
-                "UPDATE billing_undeliveredanswer SET claim = NULL, claimed_by = NULL"
-                " WHERE charge_id = %s AND claim = %s RETURNING 1",
-                charge,
-                claim_id,
-            )
-            self._set_free(charge)
-
-    @rule(pick=st.integers(0, 9))
-    def die(self, pick: int) -> None:
-        if claim_id := _pick(self.claims, pick):
-            charge, owner = self.claims.pop(claim_id)
-            kill(owner)
-            _rows(
-                "UPDATE leases_lease SET expires_at = %s WHERE owner_id = %s RETURNING 1",
-                self.now - timedelta(seconds=1),
-                owner,
-            )
-            self._set_free(charge)
-
-    @rule(pick=st.integers(0, 9))
-    def deliver(self, pick: int) -> None:
-        delivered = {k: v for k, v in self.claims.items() if v[0] in self.answers}
-        if claim_id := _pick(delivered, pick):
-            charge, _ = self.claims.pop(claim_id)
-            _rows(
-                "DELETE FROM billing_undeliveredanswer WHERE charge_id = %s AND claim = %s"
-                " RETURNING 1",
-                charge,
-                claim_id,
-            )
-
-    @rule(seconds=st.sampled_from([1, 20, 300]))
-    def wait(self, seconds: int) -> None:
-        """Processes that live renew their leases; no call runs longer than nine minutes."""
-        if seconds == 300:
-            for _ in list(self.running):
-                self.finish(0, "settled")
-        self.now += timedelta(seconds=seconds)
-        self._set_clock()
-        for owner in {*self.running.values(), *(owner for _, owner in self.claims.values())}:
-            _rows("SELECT lease_renew(%s, 'test')", owner)
-        self.free = {charge: at for charge, at in self.free.items() if self._is_young(at)}
-
-    @rule()
-    def sweep(self) -> None:
-        assert reconciliation.find_violations() == []
-        sweeps.forget_undelivered_answers()
-        rows = kept(self.alice)
-        self.claims = {k: v for k, v in self.claims.items() if v[0] in rows}
-
-    def _set_free(self, charge: UUID) -> None:
-        kept_at = UndeliveredAnswer.objects.get(pk=charge).kept_at
-        if self._is_young(kept_at):
-            self.free[charge] = kept_at
-
-    def _is_young(self, kept_at: datetime) -> bool:
-        return kept_at > self.now - timedelta(minutes=10)
-
-    def _set_clock(self) -> None:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT set_config('platform.clock', %s, true)", [self.now.isoformat()])
-
-
-@pytest.mark.django_db
-def test_lost_calls_and_retries_are_matched_one_to_one_whatever_happens() -> None:
-    live_through(RetryLife, lives=12, steps=20)
-
-
-def _pick(choices: Iterable[UUID], pick: int) -> UUID | None:
-    found = list(choices)
-    return found[pick % len(found)] if found else None
-
-
-def _keep(call: UndeliveredCall) -> bool:
-    rows = _rows("SELECT keep_undelivered(%s, %s)", as_json(call), call.charge_id.bytes)
-    return bool(rows[0][0])
-
-
-def _claimed(charge: UUID, claim_id: UUID) -> list[tuple[Any, ...]]:
-    return _rows("SELECT * FROM claimed_undelivered(%s, %s)", charge, claim_id)
-
-
-def _rows(sql: str, *values: Any) -> list[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(sql, values)
-        return list(cursor.fetchall())
