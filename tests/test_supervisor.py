@@ -106,12 +106,14 @@ def test_a_line_for_each_step_its_time_and_what_is_worth_reading(
 ) -> None:
     run = start()
     run.read_until("local     | all ready\n")
+    run.send(signal.SIGTERM)
+    assert run.exit_code() == 0
     lines = [re.sub(r"\d+\.\d s", "N s", line) for line in run.output.splitlines()]
     steps = [line.partition("| ")[2] for line in lines if line.startswith("local")]
     assert steps[:2] == ["leftovers: []", "ready: store (N s)"]
     assert sorted(steps[2:4]) == ["done: step (N s)", "ready: upstream (N s)"]
     assert sorted(steps[4:6]) == ["ready: web (N s)", "ready: worker (N s)"]
-    assert steps[6:] == ["all ready"]
+    assert steps[6:8] == ["all ready", "stopping worker, web"]
     assert "step      | step speaks" in lines
     assert "web       | warning store.slow of=web" in lines
     assert "speaks" not in "".join(line for line in lines if not line.startswith("step"))

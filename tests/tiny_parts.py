@@ -32,10 +32,10 @@ def leave(*_):
 again = os.path.exists(journal) and f"{name} started" in open(journal).read()
 signal.signal(signal.SIGTERM, signal.SIG_IGN if mode == "stubborn" else leave)
 write("started")
-with open(os.path.join(os.path.dirname(journal), name + ".pid"), "w") as file:
-    file.write(str(os.getpid()))
 print(f"{name} speaks", flush=True)
 print("2026-01-01T00:00:00.000000Z [warning  ] store.slow    [a.logger] of=" + name, flush=True)
+with open(os.path.join(os.path.dirname(journal), name + ".pid"), "w") as file:
+    file.write(str(os.getpid()))
 if mode == "dies":
     sys.exit(3)
 if mode == "tires" or (mode == "dies-once" and not again):
