@@ -1,0 +1,35 @@
+"""The service's application, with paths, a socket and a head of a request that fail by a fault of
+ours. `running_web(..., application="tests.failing:application")` serves it."""
+
+from typing import Any
+
+from config import http
+from config.asgi import application as service
+from edge.asgi import Receive, Scope, Send
+
+PATHS = ("/fails", "/socket-fails")
+
+
+async def application(scope: Scope, receive: Receive, send: Send) -> None:
+    path = scope.get("path", "")
+    if not path.startswith(PATHS):
+        await service(scope, receive, send)
+        return
+    if path == "/fails-later":
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"x", "more_body": True})
+    if scope["type"] == "websocket":
+        await send({"type": "websocket.accept"})
+    raise ArithmeticError(path)
+
+
+_on_header: Any = http.HttpProtocol.on_header
+
+
+def _fail_on_header(protocol: http.HttpProtocol, name: bytes, value: bytes) -> None:
+    if name == b"X-Fails":
+        raise ArithmeticError(value.decode())
+    _on_header(protocol, name, value)
+
+
+http.HttpProtocol.on_header = _fail_on_header  # type: ignore[method-assign]
