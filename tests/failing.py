@@ -1,8 +1,6 @@
 """The service's application, with paths, a socket and a head of a request that fail by a fault of
 ours. `running_web(..., application="tests.failing:application")` serves it."""
 
-from typing import Any
-
 from config import http
 from config.asgi import application as service
 from edge.asgi import Receive, Scope, Send
@@ -23,13 +21,11 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
     raise ArithmeticError(path)
 
 
-_on_header: Any = http.HttpProtocol.on_header
-
-
 def _fail_on_header(protocol: http.HttpProtocol, name: bytes, value: bytes) -> None:
     if name == b"X-Fails":
         raise ArithmeticError(value.decode())
-    _on_header(protocol, name, value)
+    super(http.HttpProtocol, protocol).on_header(name, value)
 
 
-http.HttpProtocol.on_header = _fail_on_header  # type: ignore[method-assign]
+# The class is loaded before this module.
+http.HttpProtocol.on_header = _fail_on_header  # type: ignore[method-assign, assignment]

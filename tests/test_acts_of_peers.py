@@ -80,7 +80,11 @@ Act = Callable[[socket.socket], object]
 
 
 def send(*parts: bytes) -> Act:
-    return lambda end: [end.sendall(part) for part in parts]
+    def act(end: socket.socket) -> None:
+        for part in parts:
+            end.sendall(part)
+
+    return act
 
 
 def send_and_read(*parts: bytes) -> Act:
