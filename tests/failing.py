@@ -1,11 +1,12 @@
 """The service's application, with paths, a socket and a head of a request that fail by a fault of
-ours. `running_web(..., application="tests.failing:application")` serves it."""
+ours, and a socket that sends more than is read. `running_web(...,
+application="tests.failing:application")` serves it."""
 
 from config import http
 from config.asgi import application as service
 from edge.asgi import Receive, Scope, Send
 
-PATHS = ("/fails", "/socket-fails")
+PATHS = ("/fails", "/socket-fails", "/socket-talks")
 
 
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
@@ -18,6 +19,10 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.body", "body": b"x", "more_body": True})
     if scope["type"] == "websocket":
         await send({"type": "websocket.accept"})
+    if path.startswith("/socket-talks"):
+        for _ in range(200):
+            await send({"type": "websocket.send", "text": "x" * 65_536})
+        return
     raise ArithmeticError(path)
 
 

@@ -5,6 +5,7 @@ import json
 import os
 import socket
 import struct
+import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -288,6 +289,25 @@ def test_frames_that_are_none_before_and_after_the_answer_to_the_handshake(
             do(logged.web.port, once_open(opening, frames), end)
 
     assert_quiet(logged, often)
+
+
+def test_a_socket_that_is_sent_to_while_its_client_breaks_the_protocol(logged: Logged) -> None:
+    """The connection is closed when the client has taken what was sent before; until then more is
+    sent."""
+    opening = handshake(logged).replace(b"/api/council/ws/", b"/socket-talks/")
+
+    def act(end: socket.socket) -> None:
+        end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        end.sendall(opening)
+        assert end.recv(12) == b"HTTP/1.1 101"
+        time.sleep(0.3)
+        end.sendall(HUGE)
+        time.sleep(0.3)
+        end.settimeout(2)
+        while end.recv(65_536):
+            pass
+
+    assert_quiet(logged, lambda: do(logged.web.port, act))
 
 
 @pytest.mark.parametrize("act", HANDSHAKES)
