@@ -258,10 +258,9 @@ def test_requests_that_are_none_and_connections_that_end(logged: Logged, act: st
     assert_quiet(logged, often)
 
 
-def handshake(logged: Logged) -> bytes:
+def handshake(web: Web) -> bytes:
     alice = new_user("alice")
-
-    url = url_of(logged.web, new_stream(alice), token=token_of(alice))
+    url = url_of(web, new_stream(alice), token=token_of(alice))
     client = ClientProtocol(parse_uri(url))
     client.send_request(client.connect())
     return b"".join(client.data_to_send())
@@ -280,7 +279,7 @@ def once_open(opening: bytes, frames: bytes) -> Act:
 def test_frames_that_are_none_before_and_after_the_answer_to_the_handshake(
     logged: Logged, act: str
 ) -> None:
-    opening, frames = handshake(logged), FRAMES[act]
+    opening, frames = handshake(logged.web), FRAMES[act]
 
     def often() -> None:
         for end in ENDS:
@@ -294,7 +293,7 @@ def test_frames_that_are_none_before_and_after_the_answer_to_the_handshake(
 def test_a_socket_that_is_sent_to_while_its_client_breaks_the_protocol(logged: Logged) -> None:
     """The connection is closed when the client has taken what was sent before; until then more is
     sent."""
-    opening = handshake(logged).replace(b"/api/council/ws/", b"/socket-talks/")
+    opening = handshake(logged.web).replace(b"/api/council/ws/", b"/socket-talks/")
 
     def act(end: socket.socket) -> None:
         end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -312,7 +311,7 @@ def test_a_socket_that_is_sent_to_while_its_client_breaks_the_protocol(logged: L
 
 @pytest.mark.parametrize("act", HANDSHAKES)
 def test_handshakes_that_are_none(logged: Logged, act: str) -> None:
-    opening = handshake(logged).replace(*HANDSHAKES[act])
+    opening = handshake(logged.web).replace(*HANDSHAKES[act])
 
     def often() -> None:
         for end in ENDS:
@@ -337,7 +336,7 @@ def test_a_fault_of_ours_is_an_error_with_its_traceback(logged: Logged, path: st
 
 
 def test_a_fault_of_ours_in_a_socket_is_an_error_with_its_traceback(logged: Logged) -> None:
-    opening = handshake(logged).replace(b"/api/council/ws/", b"/socket-fails/")
+    opening = handshake(logged.web).replace(b"/api/council/ws/", b"/socket-fails/")
     [line] = faults(logged, lambda: do(logged.web.port, send_and_read(opening)))
     assert (line["level"], line["logger"]) == ("error", "uvicorn.websocket")
     assert "ArithmeticError: /socket-fails" in line["exception"]
@@ -360,7 +359,7 @@ def test_what_a_peer_does_wrong_is_one_line_for_who_looks_for_it(logged: Logged)
     assert (line["level"], line["event"], line["peer"]) == ("debug", "http.peer_failed", LOOPBACK)
     assert line["problem"]
     for name in ("a frame of 64 GB", "20,000 frames", "no UTF-8"):
-        [line] = notes(logged, once_open(handshake(logged), FRAMES[name]))
+        [line] = notes(logged, once_open(handshake(logged.web), FRAMES[name]))
         assert (line["level"], line["event"]) == ("debug", "websocket.peer_failed")
         assert line["problem"]
 
