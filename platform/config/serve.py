@@ -26,9 +26,8 @@ APPLICATION = "config.asgi:application"
 # closing.
 KEEP_ALIVE_SECONDS = 125
 
-_M_MMAP_THRESHOLD, _M_ARENA_MAX = -3, -8
+_M_MMAP_THRESHOLD = -3
 _BUFFER_BYTES = 32 * 1024
-_ARENAS = 2
 
 
 class DrainingServer(Server):
@@ -81,13 +80,9 @@ def allow_many_connections() -> None:
 def return_freed_memory() -> None:
     """Have the C library (glibc) return the memory of a freed buffer to the system at once. By
     default it raises the threshold for that as larger buffers are freed (mallopt(3)), and the
-    fragments of a thousand bodies would stay between smaller buffers.
-
-    It also gives threads arenas of their own, up to eight for each core, and each keeps what it had
-    at its peak. Under the interpreter's lock two serve as well."""
+    fragments of a thousand bodies would stay between smaller buffers."""
     if mallopt := getattr(ctypes.CDLL(None), "mallopt", None):
         mallopt(_M_MMAP_THRESHOLD, _BUFFER_BYTES)
-        mallopt(_M_ARENA_MAX, _ARENAS)
 
 
 if __name__ == "__main__":
