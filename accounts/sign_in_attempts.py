@@ -10,16 +10,16 @@ from uuid import UUID
 from accounts.authentication import read_claims
 from accounts.errors import InvalidToken
 from accounts.services.known_clients import KNOWN_FOR, digest
+from common.batching import Batcher
 from common.database import DatabaseUnavailable, get_database
+from common.perloop import PerLoop
 from edge.asgi import Scope
 from edge.client_ip import client_ip
 from edge.hash_turns import Attempt
 from edge.sign_in_queue import MAX_READ_BYTES
 
-_IS_KNOWN = """
-SELECT EXISTS (
-    SELECT FROM accounts_knownclient WHERE digest = ANY (%s::bytea[]) AND seen_at > %s
-)
+_KNOWN = """
+SELECT digest FROM accounts_knownclient WHERE digest = ANY (%s::bytea[]) AND seen_at > %s
 """
 # No account has a longer address.
 MAX_EMAIL = 254
@@ -52,10 +52,22 @@ async def read_attempt(scope: Scope, body: bytes) -> Attempt:
 async def _is_known(digests: list[bytes]) -> bool:
     """Nobody is while the database is away: the request will learn that itself."""
     try:
-        [known] = await get_database().row(_IS_KNOWN, (digests, datetime.now(UTC) - KNOWN_FOR))
+        return await _lookups.get().run(digests)
     except DatabaseUnavailable:
         return False
-    return bool(known)
+
+
+async def _are_known(batch: list[list[bytes]]) -> list[bool]:
+    """One statement for all attempts that come at the same time: an honest one does not wait for
+    those of hundreds of guesses."""
+    everything = [digest for digests in batch for digest in digests]
+    since = datetime.now(UTC) - KNOWN_FOR
+    rows = await get_database().rows(_KNOWN, (everything, since))
+    known = {bytes(digest) for (digest,) in rows}
+    return [not known.isdisjoint(digests) for digests in batch]
+
+
+_lookups = PerLoop(lambda: Batcher(_are_known, size=100, name="clients"))
 
 
 def _values(path: str, body: bytes) -> dict[str, Any]:

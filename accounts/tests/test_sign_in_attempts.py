@@ -1,5 +1,6 @@
 """What is known of a request, before Django has it, that has a password hashed."""
 
+import asyncio
 import json
 import uuid
 from typing import Any
@@ -57,6 +58,16 @@ async def test_a_client_is_known_by_its_address_or_by_its_device(alice: User) ->
         stranger = await attempt_of({"email": email, "device_id": device}, ELSEWHERE)
         assert stranger == Attempt(ELSEWHERE, alice.email)
     assert await attempt_of({"email": "bob@example.com"}) == Attempt(HOME, "bob@example.com")
+
+
+async def test_many_attempts_at_the_same_time_are_told_apart(alice: User) -> None:
+    guesses = [json.dumps({"email": f"{number}@example.com"}).encode() for number in range(150)]
+    bodies = [*guesses[:75], json.dumps({"email": alice.email}).encode(), *guesses[75:]]
+    try:
+        attempts = await asyncio.gather(*(read_attempt(scope(HOME), body) for body in bodies))
+    finally:
+        await get_database().close()
+    assert [each.account for each in attempts if each.is_known] == [alice.email]
 
 
 async def test_a_client_is_known_for_ninety_days(alice: User) -> None:

@@ -19,7 +19,9 @@ batch_sizes = Histogram(
     "platform_batch_size",
     "Items that share one round trip to a store.",
     (1, 2, 4, 8, 16, 32, 64, 100),
-    batch=frozenset({"appends", "endings", "frames", "holds", "keys", "limits", "openings"}),
+    batch=frozenset(
+        {"appends", "clients", "endings", "frames", "holds", "keys", "limits", "openings"}
+    ),
 )
 
 
