@@ -5,25 +5,31 @@ import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import ParamSpec, TypeVar
 
 from django.contrib.auth.hashers import Argon2PasswordHasher
 
 from common.errors import ServiceUnavailable
+from edge.hash_turns import Lane
+from edge.sign_in_queue import hashing_lane
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# One hash takes 100 MB, and this many threads. With more hashes than cores for their threads, none
-# ends sooner and all end later.
+# In each lane (platform/edge/hash_turns.py). One hash takes 100 MB, and this many threads. With
+# more hashes than cores for their threads, none ends sooner and all end later.
 AT_ONCE = max(1, (os.cpu_count() or 1) // Argon2PasswordHasher.parallelism)
 WAIT_SECONDS = 5.0
-# Priority of hashing threads (nice(1)), so that requests and the event loop run before them.
-_NICENESS = 5
+# Priority of hashing threads (nice(1)), so that requests and the event loop run before them, and an
+# honest sign-in's hash before those of guesses: a hash of the first lane gets 22 times the time of
+# one of the last.
+_NICENESS = {Lane.FIRST: 5, Lane.LAST: 19}
 
 
 class BoundedArgon2PasswordHasher(Argon2PasswordHasher):
-    """Argon2, at most AT_ONCE hashes at a time in this process, in threads of low priority.
+    """Argon2, at most AT_ONCE hashes of each lane at a time in this process, in threads of low
+    priority.
 
     Raises ServiceUnavailable where a hash cannot start within WAIT_SECONDS.
     """
@@ -36,7 +42,7 @@ class BoundedArgon2PasswordHasher(Argon2PasswordHasher):
 
 
 def _in_turn(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    hashing = _threads.submit(work, *args, **kwargs)
+    hashing = _threads[hashing_lane.get()].submit(work, *args, **kwargs)
     try:
         return hashing.result(timeout=WAIT_SECONDS)
     except TimeoutError:
@@ -47,10 +53,15 @@ def _in_turn(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return hashing.result()  # it had begun
 
 
-def _lower_priority() -> None:
+def _lower_priority(niceness: int) -> None:
     """Lower the priority of this thread; the threads that Argon2 starts inherit it (on Linux)."""
     if sys.platform == "linux":
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), niceness)
 
 
-_threads = ThreadPoolExecutor(AT_ONCE, "hashing", initializer=_lower_priority)
+_threads = {
+    lane: ThreadPoolExecutor(
+        AT_ONCE, f"hashing-{lane}", initializer=partial(_lower_priority, niceness)
+    )
+    for lane, niceness in _NICENESS.items()
+}

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+import accounts.metrics  # noqa: F401
 import config.metrics
 import config.store_metrics  # noqa: F401
 import events.metrics

@@ -26,6 +26,7 @@ from simulator.process import RunningSimulator
 from tests.chaos import calls
 from tests.personas import PASSWORD, new_key, new_user
 from tests.service import Web, database_url
+from tests.test_acts_of_peers import FRAMES, HTTP_ACTS, do, handshake, once_open, send
 
 pytestmark = pytest.mark.usefixtures("committed")
 
@@ -154,3 +155,23 @@ def test_daphne_itself_drains_and_says_what_it_does_not_do(
     assert '"finish_reason":"stop"' in answer.text
     assert answer.text.endswith("data: [DONE]\n\n")
     assert log.read_text().count("server.without_lifespan") == 1
+
+
+def test_daphne_writes_no_error_for_what_a_peer_does_to_its_connection(
+    simulator: RunningSimulator, tmp_path: Path
+) -> None:
+    """It does not let the application close a socket with a code below 3000, as for frames that are
+    too long or no text: it is no server for production."""
+    log = tmp_path / "daphne.log"
+    closed_by_us = {"a frame of too many bytes", "bytes"}
+    with daphne(simulator, log, LOG_JSON="1") as server:
+        for act in HTTP_ACTS.values():
+            do(server.port, act)
+        for name in FRAMES.keys() - closed_by_us:
+            do(server.port, send(handshake(server) + FRAMES[name]))
+            do(server.port, once_open(handshake(server), FRAMES[name]))
+        assert httpx.get(f"{server.url}/v1/models").status_code == 200
+    lines = [json.loads(line) for line in log.read_text().splitlines() if line[0] == "{"]
+    events = {line["event"] for line in lines if line["level"] not in ("debug", "info")}
+    assert events <= {"server.without_lifespan"}
+    assert "Traceback" not in log.read_text()

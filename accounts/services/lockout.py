@@ -12,6 +12,11 @@ client known.
 
 Guesses are counted by the address as it was typed: refusals are the same whether the account exists
 or not. Operators wait 15 minutes where others wait 30 seconds for their own guesses.
+
+Guesses of clients that the account does not know are also counted for their network address, over
+all accounts: after twenty, further ones of it wait, whatever the account. Every three minutes one
+of these is forgotten, because many people may share the address; the right password resets nothing,
+or a guesser would sign in to an account of their own in between.
 """
 
 import math
@@ -24,6 +29,7 @@ import structlog
 from django.db import connection, transaction
 
 from accounts.errors import TooManyAttempts
+from accounts.metrics import guessing_clients
 from accounts.models import SignInFailures
 from accounts.services.account_emails import AccountEmail
 from accounts.services.emails import request_email
@@ -34,6 +40,10 @@ log = structlog.get_logger(__name__)
 
 FAILURES_PER_CLIENT = 5
 FAILURES_OF_STRANGERS = 10
+# Of one network address over all accounts that do not know it, and the seconds after which one of
+# them is forgotten.
+FAILURES_OVER_ACCOUNTS = 20
+FORGOTTEN_OVER_ACCOUNTS_AFTER = 180
 FIRST_WAIT = 30
 OPERATORS_FIRST_WAIT = 900
 LONGEST_WAIT = 3_600
@@ -46,6 +56,7 @@ _MAX_ADDRESS = 254
 
 _STRANGERS = "anywhere"
 _OF_CODES = "anywhere, of codes"
+_ANY_ACCOUNT = "any account"
 # The owner gets a mail at the fifth failure of these: a known client is the owner's own.
 _TOLD = {
     _STRANGERS: AccountEmail.PASSWORD_GUESSED,
@@ -54,16 +65,28 @@ _TOLD = {
 _IS_OVER = f"f.last_at <= now() - interval '{QUIET_HOURS} hours'"
 
 
+# SQL: is it the count of a network address?
+_IS_OVER_ACCOUNTS = f"f.name LIKE '%% from {_ANY_ACCOUNT}'"
+_SECONDS_SINCE = "extract(epoch FROM now() - f.last_at)"
+# SQL: the failures that count.
+_FAILURES = (
+    f"CASE WHEN {_IS_OVER} THEN 0 WHEN {_IS_OVER_ACCOUNTS} "
+    f"THEN greatest(f.count - floor({_SECONDS_SINCE} / {FORGOTTEN_OVER_ACCOUNTS_AFTER})::int, 0) "
+    "ELSE f.count END"
+)
+
+
 def _seconds_left(first_wait: int) -> str:
     """SQL: the seconds until the next guess may be made; 0 or less where it may be made now."""
     free = (
-        f"CASE WHEN f.name LIKE '%% from {_STRANGERS}' "
+        f"CASE WHEN {_IS_OVER_ACCOUNTS} THEN {FAILURES_OVER_ACCOUNTS} "
+        f"WHEN f.name LIKE '%% from {_STRANGERS}' "
         f"THEN {FAILURES_OF_STRANGERS} ELSE {FAILURES_PER_CLIENT} END"
     )
     # From the seventh doubling on it is the longest one.
-    wait = f"least({first_wait} * 2 ^ least(f.count - {free}, 7), {LONGEST_WAIT})"
-    left = f"{wait} - extract(epoch FROM now() - f.last_at)"
-    return f"CASE WHEN f.count < {free} OR {_IS_OVER} THEN 0 ELSE coalesce({left}, 0) END"
+    doublings = f"least({_FAILURES} - {free}, 7)"
+    wait = f"least({first_wait} * 2 ^ {doublings}, {LONGEST_WAIT})"
+    return f"CASE WHEN {_FAILURES} < {free} THEN 0 ELSE coalesce({wait} - {_SECONDS_SINCE}, 0) END"
 
 
 _READ = f"""
@@ -79,7 +102,7 @@ _COUNT = f"""
 INSERT INTO accounts_signinfailures AS f (name, count, last_at)
 SELECT name, 1, now() FROM unnest(%s::text[]) AS place (name) ORDER BY name
 ON CONFLICT (name) DO UPDATE
-SET count = CASE WHEN {_IS_OVER} THEN 1 ELSE f.count + 1 END, last_at = excluded.last_at
+SET count = {_FAILURES} + 1, last_at = excluded.last_at
 WHERE {_seconds_left(FIRST_WAIT)} <= 0
 RETURNING f.name, f.count
 """  # noqa: S608
@@ -111,7 +134,9 @@ def verify(
     if is_right:
         # Guesses that were made during the check count too.
         read_guess().refuse(in_admin=in_admin)
-        SignInFailures.objects.filter(name__in=guess.names).delete()
+        SignInFailures.objects.filter(name__in=guess.names).exclude(
+            name=guess.over_accounts
+        ).delete()
     elif not guess.count():
         read_guess().refuse(in_admin=in_admin)
     return is_right
@@ -145,9 +170,12 @@ def _places_of(address: str, client: Client) -> list[tuple[str, bytes]]:
 
 @dataclass(frozen=True, slots=True)
 class _Guess:
-    """An attempt, counted under `names`. `wait` and `operators_wait` are seconds."""
+    """An attempt, counted under `names`; `over_accounts` is that of the network address over all
+    accounts. `wait` and `operators_wait` are seconds."""
 
     address: str
+    client_ip: str
+    over_accounts: str
     names: list[str]
     wait: float
     operators_wait: float
@@ -155,7 +183,7 @@ class _Guess:
     @classmethod
     def of(cls, address: str, client: Client, *, is_code: bool) -> Self:
         """Counted for the device or the network address if the account knows it, else for the
-        network address and for all unknown clients. One query."""
+        network address, there and over all accounts, and for all unknown clients. One query."""
         address = address.strip().lower()[:_MAX_ADDRESS]
         places = [*_places_of(address, client), (_STRANGERS, b"")]
         if is_code:
@@ -163,13 +191,20 @@ class _Guess:
         # The part after the last "from" was not typed, so no guess counts under the name of another
         # address.
         names = [f"{address} from {place}" for place, _ in places]
+        over_accounts = f"{client.ip} from {_ANY_ACCOUNT}"
+        if client.ip and not is_code:
+            places.append((_ANY_ACCOUNT, b""))
+            names.append(over_accounts)
         with connection.cursor() as cursor:
             cursor.execute(_READ, (names, [known_as for _, known_as in places]))
             rows = cursor.fetchall()
-        counted = next(([row] for row in rows if row[-1]), rows[-2:])
+        of_strangers = rows[-3 if over_accounts in names else -2 :]
+        counted = next(([row] for row in rows if row[-1]), of_strangers)
         waits = [float(wait) for _, wait, _, _ in counted]
         return cls(
             address=address,
+            client_ip=client.ip,
+            over_accounts=over_accounts,
             names=[name for name, _, _, _ in counted],
             wait=max(waits),
             # Operators wait no longer than others for the guesses of all unknown clients.
@@ -181,7 +216,9 @@ class _Guess:
         wait = self.operators_wait if in_admin else self.wait
         if wait > 0:
             seconds = math.ceil(wait)
-            log.warning("lockout.refused", address=self.address, seconds=seconds)
+            log.warning(
+                "lockout.refused", address=self.address, client_ip=self.client_ip, seconds=seconds
+            )
             raise TooManyAttempts(seconds)
 
     def count(self) -> bool:
@@ -191,6 +228,9 @@ class _Guess:
         with connection.cursor() as cursor:
             cursor.execute(_COUNT, (self.names,))
             counts = dict(cursor.fetchall())
+        if counts.get(self.over_accounts) == FAILURES_OVER_ACCOUNTS:
+            guessing_clients.labels().inc()
+            log.warning("lockout.client_delayed", client_ip=self.client_ip)
         # Unknown clients share one count, so one mail is sent however many they are.
         for place, kind in _TOLD.items():
             if counts.get(f"{self.address} from {place}") == FAILURES_PER_CLIENT:

@@ -18,6 +18,7 @@ from rest_framework.test import APIClient
 
 from accounts import tasks
 from accounts.errors import TooManyAttempts
+from accounts.metrics import guessing_clients
 from accounts.models import KnownClient, OutgoingEmail, SignInFailures, User
 from accounts.services import known_clients, lockout, passwords, sessions, users
 from accounts.services.account_emails import AccountEmail
@@ -250,7 +251,7 @@ def test_counts_begin_anew_after_a_quiet_day_and_are_purged(alice: Persona) -> N
     wrong(ELSEWHERE, 5)
     let_pass(hours=23, minutes=59)
     tasks.purge_expired()
-    assert SignInFailures.objects.count() == 2
+    assert SignInFailures.objects.count() == 3
     let_pass(minutes=2)
     assert wrong(ELSEWHERE, 5) == [401] * 5
     let_pass(days=1)
@@ -260,10 +261,18 @@ def test_counts_begin_anew_after_a_quiet_day_and_are_purged(alice: Persona) -> N
 
 def test_the_oldest_rows_go_where_there_are_too_many(db: None) -> None:
     for n in range(4):
-        wrong(ELSEWHERE, 1, f"{n}@example.com")
+        wrong(f"192.0.2.{n}", 1, f"{n}@example.com")
         let_pass(seconds=1)
-    lockout.purge_failures(keep=4)
-    assert {row.name.partition("@")[0] for row in SignInFailures.objects.all()} == {"2", "3"}
+    lockout.purge_failures(keep=6)
+    assert {row.name for row in SignInFailures.objects.all()} == {
+        f"{name} from {place}"
+        for n in (2, 3)
+        for name, place in (
+            (f"{n}@example.com", f"192.0.2.{n}"),
+            (f"{n}@example.com", "anywhere"),
+            (f"192.0.2.{n}", "any account"),
+        )
+    }
 
 
 @pytest.mark.usefixtures("committed")
@@ -364,3 +373,133 @@ class StrangersAndTheOwner(TestCase):
             assert lockout.verify(
                 lambda: True, address=owner.email, client=Client(HOME, device_id=device)
             )
+
+
+# --- One network address over many accounts -------------------------------------------------------
+
+
+def guess_at_many(ip: str, accounts: int, times: int = 1) -> list[int]:
+    return [
+        wrong(ip, 1, f"{number}@example.com")[0] for _ in range(times) for number in range(accounts)
+    ]
+
+
+def test_two_guesses_at_each_of_forty_accounts_are_soon_refused(db: None) -> None:
+    answers = guess_at_many(ELSEWHERE, 40, times=2)
+    assert answers == [401] * lockout.FAILURES_OVER_ACCOUNTS + [429] * (
+        80 - lockout.FAILURES_OVER_ACCOUNTS
+    )
+    assert wrong("192.0.2.1", 1, "39@example.com") == [401]
+
+
+def test_the_wait_of_an_address_over_accounts_grows_with_each_failure(db: None) -> None:
+    guess_at_many(ELSEWHERE, lockout.FAILURES_OVER_ACCOUNTS)
+    waits = []
+    for number in range(3):
+        email = f"another-{number}@example.com"
+        waits.append(int(log_in(ELSEWHERE, email=email)["Retry-After"]))
+        let_pass(seconds=waits[-1])
+        assert wrong(ELSEWHERE, 1, email) == [401]
+    assert waits == [30, 60, 120]
+
+
+def test_an_address_over_accounts_is_forgiven_one_failure_every_three_minutes(db: None) -> None:
+    guess_at_many(ELSEWHERE, lockout.FAILURES_OVER_ACCOUNTS)
+    let_pass(seconds=10 * lockout.FORGOTTEN_OVER_ACCOUNTS_AFTER)
+    assert guess_at_many(ELSEWHERE, 12) == [401] * 10 + [429] * 2
+
+
+def test_who_is_known_to_an_account_is_not_delayed_by_guesses_from_its_address(
+    alice: Persona, bob: Persona
+) -> None:
+    """Neither by the address, as behind one of an office, nor by the device."""
+    device = str(uuid.uuid4())
+    assert log_in(HOME).status_code == 200
+    assert log_in(ELSEWHERE, email=bob.user.email, device_id=device).status_code == 200
+    for ip in (HOME, "192.0.2.7"):
+        guess_at_many(ip, 2 * lockout.FAILURES_OVER_ACCOUNTS)
+    assert log_in(HOME).status_code == 200
+    assert log_in("192.0.2.7", email=bob.user.email, device_id=device).status_code == 200
+    refused = log_in(HOME, email=bob.user.email)
+    assert (refused.status_code, refused.json()["code"]) == (429, "too_many_attempts")
+
+
+def test_mistakes_of_known_clients_do_not_delay_others_at_their_address(alice: Persona) -> None:
+    assert log_in(HOME).status_code == 200
+    for _ in range(lockout.FAILURES_OVER_ACCOUNTS + 5):
+        wrong(HOME, 1)
+        let_pass(hours=1)
+    assert not SignInFailures.objects.filter(name=f"{HOME} from any account").exists()
+
+
+def test_the_right_password_of_ones_own_account_resets_no_guesses_at_others(
+    alice: Persona,
+) -> None:
+    answers = []
+    for number in range(lockout.FAILURES_OVER_ACCOUNTS + 5):
+        assert log_in(HOME).status_code == 200
+        answers += wrong(HOME, 1, f"{number}@example.com")
+    assert answers == [401] * lockout.FAILURES_OVER_ACCOUNTS + [429] * 5
+
+
+def test_a_reset_by_mail_opens_an_account_to_who_shares_an_address_with_a_guesser(
+    alice: Persona,
+) -> None:
+    guess_at_many(ELSEWHERE, lockout.FAILURES_OVER_ACCOUNTS)
+    assert log_in(ELSEWHERE).status_code == 429
+    passwords.request_reset(email=ALICE)
+    token = mailed_token("/reset-password")
+    passwords.reset_password(token=token, password=PASSWORD, client=Client(ELSEWHERE))
+    assert log_in(ELSEWHERE).status_code == 200
+
+
+def test_an_ipv6_network_is_one_address(db: None) -> None:
+    answers = [
+        wrong(f"2001:db8:0:1::{number:x}", 1, f"{number}@example.com")[0]
+        for number in range(lockout.FAILURES_OVER_ACCOUNTS + 2)
+    ]
+    assert answers[-3:] == [401, 429, 429]
+    assert wrong("2001:db8:0:2::1", 1, "other@example.com") == [401]
+
+
+def test_a_typed_name_counts_for_no_address_over_accounts(db: None) -> None:
+    """Whatever somebody types as the address of an account."""
+    for number in range(lockout.FAILURES_OVER_ACCOUNTS):
+        wrong(f"192.0.2.{number}", 1, ELSEWHERE)
+        wrong(f"192.0.2.{number}", 1, f"{ELSEWHERE} from any account")
+    assert wrong(ELSEWHERE, 1, "bob@example.com") == [401]
+
+
+def test_guesses_over_accounts_at_the_same_time_are_counted_one_after_the_other(
+    committed: None,
+) -> None:
+    accounts = [f"{uuid.uuid4()}@example.com" for _ in range(lockout.FAILURES_OVER_ACCOUNTS + 10)]
+    all_have_begun = Barrier(len(accounts))
+    ip = "198.51.100.77"
+    SignInFailures.objects.filter(name__startswith=ip).delete()
+
+    def check() -> bool:
+        connection.close()
+        all_have_begun.wait(timeout=30)
+        return False
+
+    def guess(address: str) -> str:
+        try:
+            lockout.verify(check, address=address, client=Client(ip))
+        except TooManyAttempts:
+            return "refused"
+        finally:
+            connection.close()
+        return "wrong"
+
+    with ThreadPoolExecutor(len(accounts)) as threads:
+        answers = list(threads.map(guess, accounts))
+    assert answers.count("wrong") == lockout.FAILURES_OVER_ACCOUNTS
+
+
+def test_an_address_that_has_to_wait_is_counted_for_the_alert(db: None) -> None:
+    before = guessing_clients.labels().value
+    guess_at_many(ELSEWHERE, lockout.FAILURES_OVER_ACCOUNTS - 1)
+    assert guessing_clients.labels().value == before
+    guess_at_many(ELSEWHERE, 40)
+    assert guessing_clients.labels().value == before + 1

@@ -20,7 +20,17 @@ batch_sizes = Histogram(
     "Items that share one round trip to a store.",
     (1, 2, 4, 8, 16, 32, 64, 100),
     batch=frozenset(
-        {"appends", "endings", "frames", "holds", "keys", "limits", "openings", "undelivered"}
+        {
+            "appends",
+            "clients",
+            "endings",
+            "frames",
+            "holds",
+            "keys",
+            "limits",
+            "openings",
+            "undelivered",
+        }
     ),
 )
 

@@ -18,12 +18,14 @@ django_application = make_application()
 
 from accounts.authentication import authenticate, is_signed_in
 from accounts.hashers import AT_ONCE, WAIT_SECONDS
+from accounts.sign_in_attempts import read_attempt
 from common.multipart import MAX_FORM_BYTES, TOO_LARGE
 from config import health, metrics, observability
 from config.checks import refuse_unsafe_start
 from config.draining import RequestsWithoutLifespan, begin_with_sigterm, close
 from config.headers import SecurityHeaders
 from config.https import RedirectToHttps
+from config.memory import return_free_pages
 from config.senders import sender_of, sender_of_file
 from config.sockets import application as sockets
 from edge.asgi import Application, Receive, Scope, Send, domain_of
@@ -32,7 +34,8 @@ from edge.client_limit import ClientLimit, is_for_authentication
 from edge.fair_admission import FairAdmission
 from edge.file_bodies import FileBodies
 from edge.live import LiveResponses
-from edge.request_queue import RequestQueue, SignInQueue
+from edge.request_queue import RequestQueue
+from edge.sign_in_queue import SignInQueue
 from edge.traced_requests import TracedRequests
 from health.services import get_started
 from publicapi.v1.app import application as v1_application
@@ -78,7 +81,7 @@ async def _in_turn(scope: Scope, receive: Receive, send: Send) -> None:
 _queued = BodyLimit(_in_turn, sender_of)
 # A request that waits for a hash, or for Google's keys, has no connection and needs no turn here.
 _hashing = BodyLimit(
-    SignInQueue(_django, turns=AT_ONCE, timeout=WAIT_SECONDS, name="sign_in"), sender_of
+    SignInQueue(_django, turns=AT_ONCE, timeout=WAIT_SECONDS, read_attempt=read_attempt), sender_of
 )
 _authentication = BodyLimit(_django, sender_of)
 _file_bodies = BodyLimit(
@@ -178,10 +181,12 @@ async def _start() -> None:
 async def collect_garbage() -> None:
     """Collect regularly, because an idle process may not reach the thresholds below for hours. An
     ended connection is garbage with cycles, and keeps its buffers: a thousand of them kept 40 MB.
-    Without the loaded code a collection takes 2 to 5 ms."""
+    Without the loaded code a collection takes 2 to 5 ms. What it frees lies between what stays, and
+    is returned by the page."""
     while True:
         await asyncio.sleep(COLLECT_SECONDS)
         gc.collect()
+        await asyncio.to_thread(return_free_pages)
 
 
 def spare_loaded_code() -> None:

@@ -3,15 +3,22 @@ after the answer, on requests in advance, on waiting for those who do not read, 
 with an end of kept connections that loses no request, and word of answers that were lost.
 
 uvicorn waits for ever until a head ends, and keeps all of it; so it does with an answer that nobody
-takes. A deployment names this class with `--http`.
+takes. It warns of each malformed request, and writes the answers to the first of several requests
+to a connection that is gone, which is an error. Here what a peer does to its own connection is a
+line of the level debug. A deployment names this class with `--http`.
 """
 
+import logging
+import sys
 import time
 from asyncio import TimerHandle, Transport
 from collections.abc import Callable
-from typing import cast
+from typing import Any, cast
 
+import httptools
+import structlog
 from django.conf import settings
+from httptools import HttpParserCallbackError, HttpParserError
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from common.shutdown import LINGER_SECONDS
@@ -39,9 +46,11 @@ LAST_SECONDS = 1.0
 
 _idle = IdleConnections()
 
+log = structlog.get_logger(__name__)
 
-class TooManyRequestsInAdvance(Exception):
-    """Ends the parsing of what was read."""
+
+class MalformedByPeer(Exception):
+    """Ends the parsing of what was read. The message says what the peer did."""
 
 
 class HttpProtocol(HttpToolsProtocol):
@@ -54,8 +63,16 @@ class HttpProtocol(HttpToolsProtocol):
     _bytes_without_progress = 0
     _is_whole = True
     _may_upgrade = True
+    # The cycle whose application runs; `cycle` is that of the last request that has come.
+    _running: RequestResponseCycle | None = None
     # Until when calls can begin, once the process is ending.
     _drain_ends = float("inf")
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._errors = self.logger
+        # uvicorn warns of peers here. It is off (common/logging.py): this class says it itself.
+        self.logger = logging.getLogger("uvicorn.peers")
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -69,6 +86,11 @@ class HttpProtocol(HttpToolsProtocol):
         for answer in self._answers:
             answer.lose()
         super().connection_lost(exc)
+        # uvicorn tells the last request alone, and the first would write to a closed connection.
+        if self._running is not None and not self._running.response_complete:
+            self._running.disconnected = True
+            self._running.message_event.set()
+        self.pipeline.clear()
 
     def resume_writing(self) -> None:
         """All that was written is with the kernel, if an answer of this connection is watched."""
@@ -130,16 +152,29 @@ class HttpProtocol(HttpToolsProtocol):
         self._unset_keepalive_if_required()
         self.idle.discard(self, self._address)
         self._may_upgrade = not (self.parser.should_upgrade() and self._is_certain_to_be_refused())
+        self._refuse_malformed_target()
         super().on_headers_complete()
         if self.cycle is None:  # a handshake is the first that this connection brings
             return
+        self.cycle.logger = self._errors
         if not self._may_upgrade:
             self.cycle.keep_alive = False  # the parser takes what follows for WebSocket frames
         if self._is_ending:
             self.cycle.keep_alive = False
         if len(self.pipeline) > MAX_PIPELINED:
             self.transport.abort()
-            raise TooManyRequestsInAdvance
+            raise MalformedByPeer("Too many requests in advance.")
+
+    def send_400_response(self, msg: str) -> None:
+        """Called while the exception that ended the parsing is handled, if there was one."""
+        error = sys.exception()
+        cause = error.__context__ if isinstance(error, HttpParserCallbackError) else error
+        if cause is None or isinstance(cause, HttpParserError | MalformedByPeer):
+            self._note(str(cause or msg))
+        else:
+            log.error("http.parsing_failed", exc_info=cause)
+        if not self.transport.is_closing():
+            super().send_400_response(msg)
 
     def on_body(self, body: bytes) -> None:
         self._has_progressed = True
@@ -187,7 +222,21 @@ class HttpProtocol(HttpToolsProtocol):
 
     def _unsupported_upgrade_warning(self) -> None:
         if self._may_upgrade:
-            super()._unsupported_upgrade_warning()
+            self._note("Another protocol than WebSocket was asked for.")
+
+    def _refuse_malformed_target(self) -> None:
+        """uvicorn fails where the target of a request has no path, or is no ASCII."""
+        if not self.url.isascii():
+            raise MalformedByPeer("The target is not ASCII.")
+        if not self.url.startswith(b"/") and httptools.parse_url(self.url).path is None:
+            raise MalformedByPeer("The target has no path.")
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        self._running = cycle
+        super()._start_asgi_task(cycle, app)
+
+    def _note(self, problem: str) -> None:
+        log.debug("http.peer_failed", problem=problem, peer=self._address)
 
     def _read_more_slowly(self, cycle: RequestResponseCycle) -> None:
         """Read no more of a body until the application asks for it or, once that has answered,

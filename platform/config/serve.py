@@ -3,7 +3,6 @@ run`, in tests and benchmarks. Other options are uvicorn's, and override those g
 
 import argparse
 import asyncio
-import ctypes
 import os
 import resource
 import socket
@@ -19,6 +18,7 @@ from uvicorn.main import main as uvicorn
 
 from common.shutdown import SERVER_SECONDS, drain_seconds, notice_seconds
 from config.listening import ignore_new_connections
+from config.memory import return_freed_buffers
 from metrics.server import port_of
 
 APPLICATION = "config.asgi:application"
@@ -26,9 +26,6 @@ APPLICATION = "config.asgi:application"
 # connection: they close it first, and never send a request on a connection that the server is
 # closing.
 KEEP_ALIVE_SECONDS = 125
-
-_M_MMAP_THRESHOLD = -3
-_BUFFER_BYTES = 32 * 1024
 
 
 class DrainingServer(Server):
@@ -78,16 +75,8 @@ def allow_many_connections() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
-def return_freed_memory() -> None:
-    """Have the C library (glibc) return the memory of a freed buffer to the system at once. By
-    default it raises the threshold for that as larger buffers are freed (mallopt(3)), and the
-    fragments of a thousand bodies would stay between smaller buffers."""
-    if mallopt := getattr(ctypes.CDLL(None), "mallopt", None):
-        mallopt(_M_MMAP_THRESHOLD, _BUFFER_BYTES)
-
-
 if __name__ == "__main__":
-    return_freed_memory()
+    return_freed_buffers()
     allow_many_connections()
     environ.Env.read_env(Path(__file__).parents[2] / ".env")
     try:

@@ -1,8 +1,8 @@
-"""Queues in front of Django: a burst of requests waits for turns, not for connections or cores.
+"""Queues in front of Django: a burst of requests waits for turns, not for connections.
 
 Nearly every request to Django needs one of the process's few connections to the database. A request
-that waits long for a connection is refused, and delays the replies that end meanwhile. Hashing a
-password takes all cores for a while.
+that waits long for a connection is refused, and delays the replies that end meanwhile. What has a
+password hashed has a queue of its own (sign_in_queue.py).
 """
 
 import asyncio
@@ -16,10 +16,9 @@ from edge.metrics import turn_seconds, turns_waiting
 
 # Seconds. After this time a request proceeds without a turn, and may find no connection.
 TIMEOUT = 20.0
-# The number of waiting requests: in all, of one address, and of one address for hashing a password.
+# The number of waiting requests: in all, and of one address.
 MAX_WAITING = 2_000
 MAX_WAITING_OF_ADDRESS = 500
-MAX_SIGN_INS_WAITING = 20
 RETRY_SECONDS = 5
 
 
@@ -32,8 +31,6 @@ class RequestQueue:
     and readers take no turn. Where too many wait already, reading the request raises
     TooManyRequests (of the same address) or ServiceUnavailable (in all).
     """
-
-    max_of_address = MAX_WAITING_OF_ADDRESS
 
     def __init__(
         self,
@@ -79,7 +76,7 @@ class RequestQueue:
 
     async def _acquire(self, client: str) -> bool:
         """Wait for a turn. False where the request proceeds without one."""
-        if self.queue.waiting(client) >= self.max_of_address:
+        if self.queue.waiting(client) >= MAX_WAITING_OF_ADDRESS:
             raise TooManyRequests(retry_after=RETRY_SECONDS)
         if self.queue.length >= MAX_WAITING:
             raise ServiceUnavailable(retry_after=RETRY_SECONDS)
@@ -94,18 +91,3 @@ class RequestQueue:
         finally:
             self._waiting.dec()
             self._seconds.observe(time.monotonic() - began_at)
-
-
-class SignInQueue(RequestQueue):
-    """The queue for hashing passwords, with fewer places for one address. A request that has waited
-    for `timeout` is refused with ServiceUnavailable: it cannot proceed without a turn."""
-
-    max_of_address = MAX_SIGN_INS_WAITING
-
-    async def _acquire(self, client: str) -> bool:
-        if not await super()._acquire(client):
-            raise ServiceUnavailable(
-                "Too many people sign in just now. Try again in a moment.",
-                retry_after=RETRY_SECONDS,
-            )
-        return True

@@ -7,10 +7,13 @@ One service, with a Redis of its own, is watched by one Prometheus with the ship
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+import httpx
 import psycopg
 import pytest
 
+from accounts.services.lockout import FAILURES_OVER_ACCOUNTS
 from edge.request_queue import MAX_WAITING
+from edge.tests.client import new_address
 from publicapi.tests.v1 import rate_window
 from publicapi.tests.v1.customer import Customer
 from tests.alerts.flood import Flood, get, slow_users
@@ -114,6 +117,16 @@ def test_somebody_far_above_their_limit(watched: Watched, alice: Customer) -> No
         assert set(answers) == {429}
 
     assert_fires(watched, ("LimitsExceeded", "key"), meanwhile=flood)
+
+
+def test_somebody_who_guesses_passwords_of_many_accounts(watched: Watched) -> None:
+    transport = httpx.HTTPTransport(local_address=new_address())
+    with httpx.Client(base_url=watched.web.url, transport=transport, timeout=30) as http:
+        for number in range(FAILURES_OVER_ACCOUNTS + 1):
+            guess = {"email": f"{number}@example.com", "password": "a wrong password"}
+            last = http.post("/api/auth/login", json=guess)
+    assert (last.status_code, last.json()["code"]) == (429, "too_many_attempts")
+    assert_fires(watched, ("PasswordsGuessed",))
 
 
 def test_requests_for_which_there_is_no_place_in_the_queue(

@@ -7,13 +7,7 @@ import pytest
 
 from common.errors import ServiceUnavailable, TooManyRequests
 from edge.asgi import Message, Receive, Scope, Send
-from edge.request_queue import (
-    MAX_SIGN_INS_WAITING,
-    MAX_WAITING,
-    MAX_WAITING_OF_ADDRESS,
-    RequestQueue,
-    SignInQueue,
-)
+from edge.request_queue import MAX_WAITING, MAX_WAITING_OF_ADDRESS, RequestQueue
 
 WHOLE: Message = {"type": "http.request", "body": b"", "more_body": False}
 PART: Message = {"type": "http.request", "body": b"a", "more_body": True}
@@ -41,14 +35,9 @@ class Work:
 class Queue:
     """Requests to an application with two turns."""
 
-    def __init__(
-        self,
-        timeout: float = 60.0,
-        kind: type[RequestQueue] = RequestQueue,
-        each: int | None = None,
-    ) -> None:
+    def __init__(self, timeout: float = 60.0, each: int | None = None) -> None:
         self.work = Work()
-        self.turns = kind(self.work, turns=2, each=each, timeout=timeout)
+        self.turns = RequestQueue(self.work, turns=2, each=each, timeout=timeout)
         self.inboxes: dict[str, asyncio.Queue[Message]] = {}
         self.tasks: dict[str, asyncio.Task[None]] = {}
 
@@ -83,8 +72,8 @@ async def settle() -> None:
 
 
 @pytest.fixture
-async def queue(request: pytest.FixtureRequest) -> Any:
-    queue = Queue(kind=getattr(request, "param", RequestQueue))
+async def queue() -> Any:
+    queue = Queue()
     yield queue
     await queue.end()
 
@@ -185,7 +174,6 @@ async def test_one_address_does_not_take_all_turns() -> None:
     await queue.end()
 
 
-@pytest.mark.parametrize("queue", [RequestQueue, SignInQueue], indirect=True)
 async def test_many_addresses_do_not_keep_a_new_one_waiting(queue: Queue) -> None:
     for number in range(60):
         for turn in range(2):
@@ -222,32 +210,3 @@ async def test_so_many_requests_wait_in_all_and_no_more(queue: Queue) -> None:
     await settle()
     await queue.ask("next", client="192.0.2.3")
     assert not queue.tasks["next"].done()
-
-
-async def test_a_sign_in_that_waits_too_long_is_refused() -> None:
-    queue = Queue(timeout=0.05, kind=SignInQueue)
-    for name in "abc":
-        await queue.ask(name)
-    with pytest.raises(ServiceUnavailable) as refusal:
-        await queue.tasks["c"]
-    assert refusal.value.retry_after
-    assert await queue.begun() == "ab"
-    queue.work.answers["a"].set()
-    await queue.ask("d")
-    assert await queue.begun() == "abd"
-    for name in "abd":
-        queue.tasks[name].cancel()
-
-
-async def test_one_address_has_so_many_sign_ins_waiting_and_no_more() -> None:
-    queue = Queue(kind=SignInQueue)
-    for number in range(2 + MAX_SIGN_INS_WAITING):
-        await queue.ask(str(number))
-    await queue.ask("refused")
-    with pytest.raises(TooManyRequests) as refusal:
-        await queue.tasks["refused"]
-    assert refusal.value.retry_after
-    await queue.ask("other", client="192.0.2.3")
-    assert not queue.tasks["other"].done()
-    for task in queue.tasks.values():
-        task.cancel()
