@@ -154,7 +154,7 @@ def test_a_retry_that_goes_away_too_leaves_the_answer_to_the_next(alice: Custome
 
 
 def test_a_stream_that_broke_off_comes_again_with_its_error(alice: Customer) -> None:
-    path, body = stream(alice, tokens=20, fail="after", after_tokens=4, ttft_ms=300)
+    path, body = stream(alice, text="one " * 20, fail="after", after_tokens=4, ttft_ms=300)
     lose(alice, path, body)
     wait_for_the_end(alice)
 
