@@ -2,7 +2,9 @@
 
 | key | type | what |
 |---|---|---|
-| `health:circuits` | hash | a `Circuit` for each provider and model |
+| `health:circuits:2` | hash | a `Circuit` for each provider and model; `2` is its form |
+| `health:refused` | sorted set | callers that are refused, by the ends of their refusals |
+| `health:failed:…` | hash | failed calls by payer, in a period of FAILED_CALLS_SECONDS |
 | `health:keys` | hash | the rests of our keys, by their names |
 | `health:switches` | number | changes with every act of an operator's |
 | `health:calls:…:MINUTE` | hash | the statistics of a minute, for 20 minutes |
@@ -20,14 +22,17 @@ from redis import Redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from health.board import MAX_FAILURES, FailureNote, Name
+from health.board import MAX_FAILURES, FailureNote
+from health.callers import MAX_REFUSED, CallerRules, Share
 from health.circuit import CLOSED, Circuit, Event, Rules, after
+from health.name import Name
 from health.statistics import MINUTE, Statistics, read
 from providers.keys import Rest
 
 TIMEOUT = 0.5  # seconds
 MAX_ATTEMPTS = 20
-_CIRCUITS, _KEYS, _SWITCHES = "health:circuits", "health:keys", "health:switches"
+_CIRCUITS, _KEYS, _SWITCHES = "health:circuits:2", "health:keys", "health:switches"
+_REFUSED = "health:refused"
 _KEPT_CIRCUITS = 3600  # seconds
 _KEPT_STATISTICS = 20 * MINUTE
 _KEPT_FAILURES = 86_400  # seconds
@@ -52,10 +57,12 @@ _encode = msgspec.msgpack.encode
 
 
 class News(Struct, frozen=True):
-    """What all processes know together. `now` is the time of Redis, in Unix seconds."""
+    """What all processes know together. `now` is the time of Redis, in Unix seconds; `refused` has
+    the callers that are refused, with the ends of their refusals."""
 
     now: float
     circuits: dict[Name, Circuit]
+    refused: dict[str, float]
     rests: dict[str, Rest]
     switches: int
 
@@ -72,17 +79,22 @@ class Store:
         )
         self._compare_and_set = self._redis.register_script(_COMPARE_AND_SET)
 
-    def read(self) -> News:
-        """All of it but the statistics and the failures."""
+    def read(self, now: float | None = None) -> News:
+        """All of it but the statistics and the failures. `now`, as far as the reader knows it:
+        refusals that are over by then are left out."""
         pipe = self._redis.pipeline(transaction=False)
         pipe.time()
         pipe.hgetall(_CIRCUITS)
         pipe.hgetall(_KEYS)
         pipe.get(_SWITCHES)
-        (seconds, micros), circuits, rests, switches = pipe.execute()
+        pipe.zrevrangebyscore(
+            _REFUSED, "+inf", now or 0.0, start=0, num=MAX_REFUSED, withscores=True
+        )
+        (seconds, micros), circuits, rests, switches, refused = pipe.execute()
         return News(
             seconds + micros / 1_000_000,
             {_name(field): _circuit(value) for field, value in circuits.items()},
+            {key.decode(): until for key, until in refused},
             {field.decode(): rest for field, value in rests.items() if (rest := _rest(value))},
             int(switches or 0),
         )
@@ -152,6 +164,27 @@ class Store:
             else:
                 pipe.hset(_KEYS, mapping={name: _encode(rest)})
         pipe.expire(_KEYS, _KEPT_FAILURES)
+        pipe.execute()
+
+    def tell_of_callers(self, share: Share, now: float, rules: CallerRules) -> None:
+        """Count failures against their payers, and refuse those that have spent their quota until
+        the period ends; refuse others as the process has decided."""
+        period = int(now / rules.window)
+        key, ends = f"health:failed:{period}", (period + 1) * rules.window
+        counts = list(share.failures.items())
+        pipe = self._redis.pipeline(transaction=False)
+        for (payer, _), failures in counts:
+            pipe.hincrby(key, payer, failures)
+        pipe.expire(key, int(2 * rules.window) + 1)
+        totals = pipe.execute()[: len(counts)]
+        refused = dict(share.refused)
+        for ((payer, is_free), _), total in zip(counts, totals, strict=True):
+            if total >= (rules.free_quota if is_free else rules.quota):
+                refused[payer] = ends
+        pipe = self._redis.pipeline(transaction=False)
+        if refused:
+            pipe.zadd(_REFUSED, refused, gt=True)
+        pipe.zremrangebyscore(_REFUSED, "-inf", now)
         pipe.execute()
 
     def signal_switches(self) -> None:

@@ -3,21 +3,25 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from health.board import Name
-from health.circuit import Count, Rules, Tally
-from health.store import Store
-
-_RULES = Rules(window=60.0, min_calls=1, share=0.0, open_seconds=600.0)
+from health.circuit import Circuit
+from health.name import Name
+from health.store import _CIRCUITS, Store, _encode
 
 
 @contextmanager
 def opened(provider: str, model: str) -> Iterator[None]:
-    """The circuit of this model is open until the block ends."""
+    """The circuit of this model is open until the block ends: no probe of it is due."""
     store, name = Store(), Name(provider, model)
     now = store.read().now
-    failed = Tally(int(now / _RULES.slot_seconds), failed=1, ours=1)
-    store.update(name, [Count(failed)], now, _RULES)
+    circuit = Circuit(
+        open_since=now,
+        cause="connect",
+        next_probe_at=now + 600.0,
+        closes_at=now + 615.0,
+        failed_probes=1,
+    )
+    store._redis.hset(_CIRCUITS, mapping={str(name): _encode(circuit)})
     try:
         yield
     finally:
-        store._redis.hdel("health:circuits", "/".join(name))
+        store._redis.hdel(_CIRCUITS, str(name))
