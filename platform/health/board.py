@@ -152,8 +152,7 @@ class Board:
     def failed(self, name: Name, caller: Caller) -> None:
         """A call has failed, and its content may have caused that."""
         with self._lock:
-            sound_from = self._circuits.get(name, CLOSED).sound_from
-            self._callers.failed(caller, name, self.now(), sound_from)
+            self._callers.failed(caller, name, self.now())
 
     def fault(self, name: Name, cause: str, *, begun_at: float) -> Circuit:
         """A call has failed for a reason that no content can have. It says nothing where a call
@@ -241,7 +240,12 @@ class Board:
         """It is `now` by the shared clock."""
         self._ahead = now - time.time()
 
-    def hear(self, circuits: Mapping[Name, Circuit], refused: Mapping[str, float]) -> None:
+    def hear_callers(self, refused: Mapping[str, float], *, are_rows: bool) -> None:
+        """Which callers are refused, until when, and whether calls of any fail in a row."""
+        with self._lock:
+            self._callers.hear(refused, are_rows, self.now())
+
+    def hear(self, circuits: Mapping[Name, Circuit]) -> None:
         """What all processes know together. Events that are not told yet come on top."""
         with self._lock:
             now, rules = self.now(), self._rules()
@@ -254,7 +258,6 @@ class Board:
             for name in self._circuits.keys() - heard.keys():
                 heard[name] = CLOSED
             self._circuits = heard
-            self._callers.hear(refused, now)
             self._heard_at = time.monotonic()
             has_news = any(
                 circuit.open_since or is_due(circuit, now, rules) for circuit in heard.values()

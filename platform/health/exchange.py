@@ -138,7 +138,8 @@ class Exchange:
 
     def _hear(self, news: News) -> None:
         self._board.hear_clock(news.now)
-        self._board.hear(news.circuits, news.refused)
+        self._board.hear(news.circuits)
+        self._board.hear_callers(news.refused, are_rows=news.are_rows)
         self._rests.replace(news.rests.items())
         if news.switches != self._switches:
             self._switches, self._switches_at = news.switches, -SWITCHES_SECONDS
@@ -170,7 +171,7 @@ class Exchange:
 
     def _tell_callers(self) -> None:
         share = self._board.take_share()
-        if not share.failures and not share.refused:
+        if share.is_empty:
             return
         try:
             self._store.tell_of_callers(share, self._board.now(), self._caller_rules())

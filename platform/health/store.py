@@ -4,6 +4,7 @@
 |---|---|---|
 | `health:circuits:2` | hash | a `Circuit` for each provider and model; `2` is its form |
 | `health:refused` | sorted set | callers that are refused, by the ends of their refusals |
+| `health:rows` | hash | failures in a row, by caller and model |
 | `health:failed:…` | hash | failed calls by payer, in a period of FAILED_CALLS_SECONDS |
 | `health:keys` | hash | the rests of our keys, by their names |
 | `health:switches` | number | changes with every act of an operator's |
@@ -23,7 +24,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from health.board import MAX_FAILURES, FailureNote
-from health.callers import MAX_REFUSED, CallerRules, Share
+from health.callers import LONGEST_PAUSE, MAX_REFUSED, CallerRules, Share
 from health.circuit import CLOSED, Circuit, Event, Rules, after
 from health.name import Name
 from health.statistics import MINUTE, Statistics, read
@@ -32,7 +33,7 @@ from providers.keys import Rest
 TIMEOUT = 0.5  # seconds
 MAX_ATTEMPTS = 20
 _CIRCUITS, _KEYS, _SWITCHES = "health:circuits:2", "health:keys", "health:switches"
-_REFUSED = "health:refused"
+_REFUSED, _ROWS = "health:refused", "health:rows"
 _KEPT_CIRCUITS = 3600  # seconds
 _KEPT_STATISTICS = 20 * MINUTE
 _KEPT_FAILURES = 86_400  # seconds
@@ -58,11 +59,13 @@ _encode = msgspec.msgpack.encode
 
 class News(Struct, frozen=True):
     """What all processes know together. `now` is the time of Redis, in Unix seconds; `refused` has
-    the callers that are refused, with the ends of their refusals."""
+    the callers that are refused, with the ends of their refusals; `are_rows`: calls of some fail in
+    a row."""
 
     now: float
     circuits: dict[Name, Circuit]
     refused: dict[str, float]
+    are_rows: bool
     rests: dict[str, Rest]
     switches: int
 
@@ -90,11 +93,13 @@ class Store:
         pipe.zrevrangebyscore(
             _REFUSED, "+inf", now or 0.0, start=0, num=MAX_REFUSED, withscores=True
         )
-        (seconds, micros), circuits, rests, switches, refused = pipe.execute()
+        pipe.exists(_ROWS)
+        (seconds, micros), circuits, rests, switches, refused, are_rows = pipe.execute()
         return News(
             seconds + micros / 1_000_000,
             {_name(field): _circuit(value) for field, value in circuits.items()},
             {key.decode(): until for key, until in refused},
+            bool(are_rows),
             {field.decode(): rest for field, value in rests.items() if (rest := _rest(value))},
             int(switches or 0),
         )
@@ -167,20 +172,28 @@ class Store:
         pipe.execute()
 
     def tell_of_callers(self, share: Share, now: float, rules: CallerRules) -> None:
-        """Count failures against their payers, and refuse those that have spent their quota until
-        the period ends; refuse others as the process has decided."""
+        """Count failures, and say who is refused: callers after a row of failures, for longer with
+        each further one, and payers that have spent their quota, until the period ends."""
         period = int(now / rules.window)
         key, ends = f"health:failed:{period}", (period + 1) * rules.window
-        counts = list(share.failures.items())
+        payers, callers = list(share.failures.items()), list(share.rows.items())
         pipe = self._redis.pipeline(transaction=False)
-        for (payer, _), failures in counts:
+        for (payer, _), failures in payers:
             pipe.hincrby(key, payer, failures)
+        for caller, failures in callers:
+            pipe.hincrby(_ROWS, caller, failures)
         pipe.expire(key, int(2 * rules.window) + 1)
-        totals = pipe.execute()[: len(counts)]
-        refused = dict(share.refused)
-        for ((payer, is_free), _), total in zip(counts, totals, strict=True):
+        pipe.expire(_ROWS, int(2 * LONGEST_PAUSE))
+        if share.served:
+            pipe.hdel(_ROWS, *share.served)
+        totals = pipe.execute()
+        refused = {}
+        for ((payer, is_free), _), total in zip(payers, totals, strict=False):
             if total >= (rules.free_quota if is_free else rules.quota):
                 refused[payer] = ends
+        for (caller, _), total in zip(callers, totals[len(payers) :], strict=False):
+            if (beyond := total - rules.in_a_row + 1) > 0:
+                refused[caller] = now + min(rules.pause * beyond, LONGEST_PAUSE)
         pipe = self._redis.pipeline(transaction=False)
         if refused:
             pipe.zadd(_REFUSED, refused, gt=True)

@@ -5,7 +5,7 @@ from uuid import UUID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from health.callers import LONGEST_PAUSE, MAX_STREAKS, Caller, CallerRules, Callers
+from health.callers import MAX_ROWS, ROW_SECONDS, Caller, CallerRules, Callers, Share
 from health.name import Name
 
 RULES = CallerRules(in_a_row=3, pause=5.0, window=600.0, quota=10, free_quota=2)
@@ -20,72 +20,86 @@ def callers() -> Callers:
     return Callers(lambda: RULES)
 
 
-def fail(known: Callers, caller: Caller, times: int, *, sound_from: float) -> None:
-    for number in range(times):
-        known.failed(caller, NAME, 1000.0 + number, sound_from)
+def fail(known: Callers, caller: Caller, *times: float) -> None:
+    for now in times:
+        known.failed(caller, NAME, now)
 
 
-def test_a_caller_whose_calls_fail_in_a_row_is_refused_alone_and_briefly() -> None:
+def proven(known: Callers, now: float, sound_from: float) -> Share:
+    """What counts where the newest call that was served began at that time."""
+    known.prove(now, lambda _: sound_from)
+    return known.take_share()
+
+
+def test_failures_count_where_the_provider_has_served_somebody_since_the_first_of_the_row() -> None:
     known = callers()
-    fail(known, ALICE, 2, sound_from=1000.5)
-    assert known.wait(ALICE, NAME, 1002.0) == 0.0
-    known.failed(ALICE, NAME, 1002.0, 1000.5)
-    assert known.wait(ALICE, NAME, 1002.0) == 5.0
-    assert known.wait(ALICE, OTHER, 1002.0) == 0.0
-    assert known.wait(BOB, NAME, 1002.0) == 0.0
-    assert known.wait(ALICE, NAME, 1007.0) == 0.0
-    # Each further failure costs more.
-    known.failed(ALICE, NAME, 1010.0, 1000.5)
-    assert known.wait(ALICE, NAME, 1010.0) == 10.0
-    fail(known, ALICE, 50, sound_from=1000.5)
-    assert known.wait(ALICE, NAME, 1049.0) == LONGEST_PAUSE
+    fail(known, ALICE, 1000.0, 1001.0, 1002.0)
+    share = proven(known, 1003.0, sound_from=1000.5)
+    assert share.rows == {ALICE.at(NAME): 3}
+    assert share.failures == {(ALICE.payer, False): 3}
+    assert proven(known, 1004.0, sound_from=1003.0).is_empty, "once"
+    fail(known, ALICE, 1005.0)
+    assert proven(known, 1006.0, sound_from=1003.0).rows == {ALICE.at(NAME): 1}
 
 
-def test_nobody_is_refused_while_the_provider_answers_nobody() -> None:
+def test_nothing_counts_while_the_provider_serves_nobody() -> None:
     known = callers()
-    fail(known, ALICE, 100, sound_from=LONG_AGO)
-    assert known.wait(ALICE, NAME, 1100.0) == 0.0
-    known.prove(1100.0, lambda _: LONG_AGO)
-    assert not known.take_share().failures
+    fail(known, ALICE, *(1000.0 + number for number in range(100)))
+    assert proven(known, 1100.0, sound_from=LONG_AGO).is_empty
+    assert proven(known, 1100.0, sound_from=1000.0).is_empty, "begun at the same moment"
 
 
-def test_a_call_that_is_served_ends_the_row() -> None:
+def test_a_call_that_is_served_ends_the_row_and_not_the_quota() -> None:
     known = callers()
-    fail(known, ALICE, 2, sound_from=1000.5)
+    fail(known, ALICE, 1000.0, 1001.0)
     known.served(ALICE, NAME)
-    fail(known, ALICE, 2, sound_from=1000.5)
-    assert known.wait(ALICE, NAME, 1002.0) == 0.0
+    share = proven(known, 1003.0, sound_from=1002.0)
+    assert (share.rows, share.served) == ({}, {ALICE.at(NAME)})
+    assert share.failures == {(ALICE.payer, False): 2}
+    fail(known, ALICE, 1004.0)
+    assert proven(known, 1005.0, sound_from=1002.0).is_empty, "a row of its own"
+
+
+def test_a_served_call_ends_rows_of_other_processes() -> None:
+    known = callers()
+    known.served(ALICE, NAME)
+    assert known.take_share().is_empty, "while there are none, nothing is told"
+    known.hear({}, are_rows=True, now=1000.0)
+    known.served(ALICE, NAME)
+    assert known.take_share().served == {ALICE.at(NAME)}
+
+
+def test_a_row_is_over_after_a_minute_without_a_failure() -> None:
+    known = callers()
+    fail(known, ALICE, 1000.0)
+    proven(known, 1001.0, sound_from=1000.5)
+    fail(known, ALICE, 1000.0 + ROW_SECONDS + 1)
+    assert proven(known, 1070.0, sound_from=1050.0).is_empty
 
 
 def test_what_an_outage_explains_is_forgiven() -> None:
     known = callers()
-    fail(known, ALICE, 2, sound_from=LONG_AGO)
+    fail(known, ALICE, 1000.0, 1001.0)
     known.forgive(NAME)
-    known.prove(1010.0, lambda _: 1009.0)
-    assert not known.take_share().failures
-    fail(known, ALICE, 2, sound_from=1009.0)
-    assert known.wait(ALICE, NAME, 1010.0) == 0.0
-
-
-def test_failures_count_once_when_they_are_proven() -> None:
-    known = callers()
-    for each in (ALICE, *FREE):
-        known.failed(each, NAME, 1000.0, LONG_AGO)
-    known.prove(1001.0, lambda _: 1000.0)
-    assert not known.take_share().failures, "what began at the same moment proves nothing"
-    known.prove(1001.0, lambda _: 1000.5)
-    share = known.take_share()
-    assert share.failures == {(ALICE.payer, False): 1, (f"network:{NETWORK}", True): 2}
-    known.prove(1002.0, lambda _: 1001.5)
-    assert not known.take_share().failures
+    assert proven(known, 1010.0, sound_from=1009.0).is_empty
+    fail(known, ALICE, 1011.0)
+    assert proven(known, 1012.0, sound_from=1009.0).is_empty
 
 
 def test_what_is_never_proven_is_forgotten() -> None:
     known = callers()
-    known.failed(ALICE, NAME, 1000.0, LONG_AGO)
-    known.prove(1601.0, lambda _: LONG_AGO)
-    known.prove(1602.0, lambda _: 1601.5)
-    assert not known.take_share().failures
+    fail(known, ALICE, 1000.0)
+    assert proven(known, 1601.0, sound_from=LONG_AGO).is_empty
+    assert proven(known, 1602.0, sound_from=1601.5).is_empty
+
+
+def test_a_caller_is_refused_at_one_model_and_a_payer_at_all() -> None:
+    known = callers()
+    known.hear({ALICE.at(NAME): 1060.0, BOB.payer: 1030.0}, are_rows=True, now=1000.0)
+    waits = [known.wait(*each, 1000.0) for each in ((ALICE, NAME), (ALICE, OTHER))]
+    assert waits == [60.0, 0.0]
+    assert [known.wait(BOB, name, 1000.0) for name in (NAME, OTHER)] == [30.0, 30.0]
+    assert known.wait(BOB, NAME, 1030.0) == 0.0
 
 
 def test_a_free_account_without_a_network_has_a_quota_of_its_own() -> None:
@@ -95,40 +109,42 @@ def test_a_free_account_without_a_network_has_a_quota_of_its_own() -> None:
 
 def test_a_refusal_of_a_network_is_one_of_all_its_free_accounts_and_of_no_other() -> None:
     known = callers()
-    known.hear({f"network:{NETWORK}": 1060.0}, 1000.0)
+    known.hear({f"network:{NETWORK}": 1060.0}, are_rows=False, now=1000.0)
     assert [known.wait(each, NAME, 1000.0) for each in (*FREE, ALICE)] == [60.0, 60.0, 0.0]
 
 
 def test_a_process_remembers_a_bounded_number_of_callers() -> None:
     known = callers()
-    for number in range(MAX_STREAKS + 10):
-        known.failed(Caller(UUID(int=number)), NAME, 1000.0, LONG_AGO)
-    assert len(known._streaks) == MAX_STREAKS
+    for number in range(MAX_ROWS + 10):
+        known.failed(Caller(UUID(int=number)), NAME, 1000.0)
+    assert len(known._rows) == MAX_ROWS
 
 
 @given(
     st.lists(
-        st.tuples(st.sampled_from(["fail", "serve", "prove"]), st.sampled_from([ALICE, BOB])),
+        st.tuples(st.sampled_from(["fail", "serve", "probe"]), st.sampled_from([ALICE, BOB])),
         max_size=60,
     )
 )
-def test_a_caller_is_refused_only_after_a_row_that_the_provider_was_sound_in(
+def test_each_failure_counts_once_if_the_provider_was_sound_since_the_first_of_its_row(
     acts: list[tuple[str, Caller]],
 ) -> None:
     known, now, sound_from = callers(), 1000.0, LONG_AGO
-    rows: dict[Caller, list[float]] = {ALICE: [], BOB: []}
+    open_rows: dict[Caller, list[float]] = {ALICE: [], BOB: []}
+    waiting: list[float] = []  # the beginnings of the rows of failures that are not proven
+    counted = expected = 0
     for act, caller in acts:
-        now += 1.0
-        if act == "serve":
-            known.served(caller, NAME)
-            rows[caller].clear()
-            sound_from = now
-        elif act == "prove":
-            sound_from = now
+        now += 0.5
+        if act == "fail":
+            open_rows[caller].append(now)
+            known.failed(caller, NAME, now)
+            waiting.append(open_rows[caller][0])
         else:
-            rows[caller].append(now)
-            was_refused = known.wait(caller, NAME, now) > 0
-            known.failed(caller, NAME, now, sound_from)
-            row = rows[caller]
-            is_own = len(row) >= RULES.in_a_row and sound_from > row[0]
-            assert (known.wait(caller, NAME, now) > 0) == (is_own or was_refused)
+            sound_from = now
+            if act == "serve":
+                known.served(caller, NAME)
+                open_rows[caller].clear()
+        counted += sum(proven(known, now, sound_from).failures.values())
+        expected += sum(since < sound_from for since in waiting)
+        waiting = [since for since in waiting if since >= sound_from]
+        assert counted == expected

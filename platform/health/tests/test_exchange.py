@@ -20,7 +20,7 @@ from providers.keys import KeyRests, keys_of
 from tests.own_redis import OwnRedis
 
 RULES = Rules(window=60.0, failures=4, faults=1, pause=0.2, probe_seconds=1.0, open_seconds=30.0)
-CALLERS = CallerRules(in_a_row=3, pause=5.0, window=600.0, quota=4, free_quota=2)
+CALLERS = CallerRules(in_a_row=3, pause=5.0, window=600.0, quota=100, free_quota=2)
 NAME = Name("openai", "org/model")
 ALICE, BOB = Caller(UUID(int=1)), Caller(UUID(int=2))
 NETWORK = "192.0.2.0/24"
@@ -153,15 +153,36 @@ def test_the_verdict_of_a_probe_is_everybodys(processes: list[Process]) -> None:
 
 
 def test_who_is_refused_here_is_refused_everywhere(processes: list[Process]) -> None:
+    """It does not help to call another process each time."""
     here, there = processes
     here.fail(ALICE)
+    there.fail(ALICE)
     there.serve(BOB)
     share(there, here)
-    here.fail(ALICE, ALICE)
-    assert here.board.wait_of(ALICE, NAME) > 0
+    assert here.board.wait_of(ALICE, NAME) == 0
+    here.fail(ALICE)
     share(here, there)
-    assert there.board.wait_of(ALICE, NAME) > 0
-    assert there.board.wait_of(BOB, NAME) == 0
+    for process in processes:
+        assert 0 < process.board.wait_of(ALICE, NAME) <= CALLERS.pause
+        assert process.board.wait_of(BOB, NAME) == 0
+    here.fail(ALICE)
+    share(here, there)
+    assert CALLERS.pause < there.board.wait_of(ALICE, NAME) <= 2 * CALLERS.pause
+
+
+def test_a_served_call_ends_a_row_that_another_process_has_counted(
+    processes: list[Process],
+) -> None:
+    here, there = processes
+    here.fail(ALICE, ALICE)
+    there.serve(BOB)
+    share(there, here)
+    there.serve(ALICE)
+    share(there, here)
+    here.fail(ALICE, ALICE)
+    there.serve(BOB)
+    share(there, here)
+    assert here.board.wait_of(ALICE, NAME) == 0
 
 
 def test_the_quota_of_failed_calls_is_of_all_processes_and_of_a_network(

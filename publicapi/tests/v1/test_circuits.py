@@ -1,5 +1,6 @@
 """A provider that fails is spared, by all processes, and its callers are told at once."""
 
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -110,7 +111,8 @@ def test_no_customer_tries_whether_the_provider_is_back(alice: Customer, bob: Cu
 
     with ThreadPoolExecutor(20) as threads:
         while len(probes_since(alice)) < made + 2:
-            assert set(threads.map(call, range(40))) == {503}
+            assert set(threads.map(call, range(20))) == {503}
+            time.sleep(0.5)  # a key may make 120 calls in a minute
     assert sum(len(each.provider_calls()) for each in customers) == asked
 
     alice.simulator.end_outages()
@@ -184,7 +186,6 @@ def test_a_refused_key_of_ours_opens_the_circuit_at_once(alice: Customer) -> Non
         DOWN,
         {"fail": "before", "status": 403},
         {"fail": "before", "status": 404},
-        {"fail": "before", "status": 402},
         {"drop": True},
     ],
 )
