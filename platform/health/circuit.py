@@ -113,9 +113,8 @@ class Circuit(Struct, frozen=True, array_like=True):
     def seconds_of_probe(self, rules: Rules) -> float:
         """How long the next probe may take. The probes of an open circuit are given ever more time,
         so that a model that is slow, and not silent, closes it."""
-        patience = max(
-            rules.probe_seconds * 2 ** min(self.failed_probes, 10), PATIENCE * self.usual
-        )
+        doubled: float = rules.probe_seconds * 2 ** min(self.failed_probes, 10)
+        patience = max(doubled, PATIENCE * self.usual)
         return min(patience, max(LONGEST_PROBE, rules.probe_seconds))
 
     def failed(self, now: float, rules: Rules) -> Tally:
@@ -209,7 +208,7 @@ def _after_failure(circuit: Circuit, event: Failed, now: float, rules: Rules) ->
 
 def _open(circuit: Circuit, cause: str, now: float, rules: Rules, *, failed_probes: int) -> Circuit:
     """Open it, or leave it open. One that no probe has opened is probed at once."""
-    pause = min(rules.pause * 2 ** min(failed_probes - 1, 10), LONGEST_PAUSE)
+    pause = min(rules.pause * 2 ** min(max(failed_probes - 1, 0), 10), LONGEST_PAUSE)
     next_probe_at = now + (pause if failed_probes else 0.0)
     return replace(
         circuit,

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from health.board import Board, FailureNote
 from health.callers import Caller
-from health.circuit import GRACE, Answered, Failed, Release
+from health.circuit import GRACE, Answered, Failed, Failing, Release
 from health.name import Name
 from health.outcomes import SERVED, outcome_of
 from health.statistics import fields_of
@@ -137,7 +137,7 @@ class ProbeEntry(Entry):
             self._board.now(), request_id, self._name.model, f"{PROBE}: {outcome.code}"
         )
         self._board.note_failure(self._name.provider, note)
-        failing = "silent" if is_late else "broken"
+        failing: Failing = "silent" if is_late else "broken"
         self._end("failed", Failed(self._probe, outcome.code, failing))
 
     def leave(self) -> None:

@@ -29,7 +29,7 @@ from publicapi.tests.v1.errors import refusal
 from simulator.process import RunningSimulator
 from tests.chaos.calls import wait_for
 from tests.own_redis import OwnRedis
-from tests.service import Web
+from tests.service import Web, running_web
 from tests.short_circuits import SHORT_CIRCUITS
 
 FAILURES = int(SHORT_CIRCUITS["CIRCUIT_FAILURES"])
@@ -262,3 +262,35 @@ def test_without_redis_every_call_is_let_through(alice: Customer, redis: OwnRedi
             refusal(alice.chat(), 502, "upstream_error")
         assert len(probes_since(alice)) <= made + 1, "one may have begun before"
     assert IN_PLAN in {charge.model_id for charge in alice.charges()}
+
+
+# --- Without a budget -----------------------------------------------------------------------------
+
+
+def test_without_a_budget_failures_open_nothing_and_faults_do(
+    alice: Customer, django_db_blocker: DjangoDbBlocker, redis: OwnRedis, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    settings = {
+        "REDIS_URL": redis.url,
+        **SHORT_CIRCUITS,
+        "CIRCUIT_OPEN_SECONDS": "1",
+        "PROBE_DAILY_BUDGET_USD": "0",
+    }
+    with (
+        running_web(alice.simulator, log=str(log), **settings) as web,
+        wire.client(web.url) as http,
+    ):
+        carol = new_customer(http, web, alice.simulator, name="carol")
+        alice.simulator.begin_outage(BALANCE_ONLY, **DOWN)
+        for _ in range(2 * FAILURES):
+            refusal(carol.chat(model=BALANCE_ONLY), 502, "upstream_error")
+        alice.simulator.end_outages()
+        assert carol.chat(model=BALANCE_ONLY).status_code == 200
+
+        refused_key = {"fail": "before", "status": 401}
+        refusal(carol.chat(steer=refused_key, model=BALANCE_ONLY), 502, "upstream_error")
+        refusal(carol.chat(model=BALANCE_ONLY), 503, "provider_unavailable")
+        wait_for(lambda: carol.chat(model=BALANCE_ONLY).status_code == 200)
+    assert not probes_since(alice, BALANCE_ONLY)
+    assert log.read_text().count("provider.probe_budget_spent") == 1
