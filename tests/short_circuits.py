@@ -31,7 +31,7 @@ def running_with_short_circuits(
     settings = {**SHORT_CIRCUITS, "CALLER_FAILURES": "1000000", **environment}
     with (
         running_web(simulator, REDIS_URL=redis.url, **settings) as web,
-        running_worker(simulator, REDIS_URL=redis.url, **settings),
+        running_worker(simulator, takes_messages=True, REDIS_URL=redis.url, **settings),
     ):
         yield web
     redis.stop()

@@ -1,11 +1,14 @@
-"""Circuits that are open for all processes, whatever their rules are."""
+"""Circuits that are open for all processes, whatever their rules are, and callers that are
+refused."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from uuid import UUID
 
+from health.callers import Caller
 from health.circuit import Circuit
 from health.name import Name
-from health.store import _CIRCUITS, Store, _encode
+from health.store import _CIRCUITS, _REFUSED, Store, _encode
 
 
 @contextmanager
@@ -25,3 +28,15 @@ def opened(provider: str, model: str) -> Iterator[None]:
         yield
     finally:
         store._redis.hdel(_CIRCUITS, str(name))
+
+
+@contextmanager
+def refused_alone(account_id: UUID, provider: str, model: str) -> Iterator[None]:
+    """This caller is refused at this model, by all processes, until the block ends."""
+    store = Store()
+    key = Caller(account_id).at(Name(provider, model))
+    store._redis.zadd(_REFUSED, {key: store.read().now + 60.0})
+    try:
+        yield
+    finally:
+        store._redis.zrem(_REFUSED, key)
