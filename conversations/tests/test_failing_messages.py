@@ -3,6 +3,7 @@ one network share a quota."""
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -42,7 +43,7 @@ def free(http: httpx.Client, simulator: RunningSimulator, network: str) -> Speak
     return speaker
 
 
-def status(speaker: Speaker, **steering: object) -> int:
+def status(speaker: Speaker, **steering: Any) -> int:
     """Of the first answer to a message to a model that the free plan has."""
     content = speaker.words(**steering)
     path = f"/{speaker.begin(model=FREE_MODEL)}/messages"

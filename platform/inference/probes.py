@@ -9,7 +9,7 @@ import contextlib
 import io
 import wave
 from datetime import UTC, date, datetime
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import structlog
@@ -110,7 +110,10 @@ class Prober:
             if model and is_callable and name not in self._probing and not self._board.is_off(name):
                 task = asyncio.create_task(self._probe(name, model))
                 self._probing[name] = task
-                task.add_done_callback(lambda _, name=name: self._probing.pop(name))
+                task.add_done_callback(partial(self._forget, name))
+
+    def _forget(self, name: Name, _task: asyncio.Task[None]) -> None:
+        del self._probing[name]
 
     # --- A probe ----------------------------------------------------------------------------------
 

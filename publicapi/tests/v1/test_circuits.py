@@ -177,6 +177,18 @@ def test_a_refused_key_of_ours_opens_the_circuit_at_once(alice: Customer) -> Non
     wait_for(lambda: alice.chat().status_code == 200)
 
 
+def test_a_provider_that_is_not_reached_is_not_tried_by_another_call(
+    alice: Customer, redis: OwnRedis
+) -> None:
+    """What no content can cause needs no probe. One is made at once all the same: it may be back."""
+    nowhere = {"SIMULATOR_URL": "http://127.0.0.1:9", "REDIS_URL": redis.url, **SHORT_CIRCUITS}
+    with running_web(alice.simulator, **nowhere) as web, wire.client(web.url) as http:
+        carol = new_customer(http, web, alice.simulator, name="carol")
+        refusal(carol.chat(model=BALANCE_ONLY), 502, "upstream_error")
+        refusal(carol.chat(model=BALANCE_ONLY), 503, "provider_unavailable")
+        wait_for(lambda: probes_since(alice, BALANCE_ONLY))
+
+
 # --- Who is not -----------------------------------------------------------------------------------
 
 
@@ -199,8 +211,8 @@ def test_what_one_customer_sends_closes_a_model_for_nobody(
     assert {each.status_code for each in answers} <= {502, 429}
     for customer in (bob, neighbour):
         assert customer.chat().status_code == 200
-    probe = wait_for(lambda: probes_since(alice))[0]
-    wait_for(lambda: probe.refresh_from_db() or probe.status == "settled")
+    wait_for(lambda: probes_since(alice)[0].status == "settled")
+    probe = probes_since(alice)[0]
     assert (probe.charge_plan, probe.charge_balance) == (0, 0)
     assert probe.cost > 0, "the platform bears it"
 
