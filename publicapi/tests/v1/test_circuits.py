@@ -180,7 +180,7 @@ def test_a_refused_key_of_ours_opens_the_circuit_at_once(alice: Customer) -> Non
 def test_a_provider_that_is_not_reached_is_not_tried_by_another_call(
     alice: Customer, redis: OwnRedis
 ) -> None:
-    """What no content can cause needs no probe. One is made at once all the same: it may be back."""
+    """What no content can cause needs no probe. One is made at once to find out if it is back."""
     nowhere = {"SIMULATOR_URL": "http://127.0.0.1:9", "REDIS_URL": redis.url, **SHORT_CIRCUITS}
     with running_web(alice.simulator, **nowhere) as web, wire.client(web.url) as http:
         carol = new_customer(http, web, alice.simulator, name="carol")
