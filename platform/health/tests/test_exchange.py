@@ -56,7 +56,7 @@ class Process:
             self.board.failed(NAME, caller)
 
     def fault(self) -> None:
-        self.board.fault(NAME, "connect", begun_at=self.board.now())
+        self.board.fault(NAME, "connect", begun_at=self.board.now() + 2 * SKEW)
 
     def serve(self, caller: Caller) -> None:
         """A call that began after all that has been told."""

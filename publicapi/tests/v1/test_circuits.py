@@ -280,9 +280,9 @@ def test_without_redis_every_call_is_let_through(alice: Customer, redis: OwnRedi
 
 
 def test_without_a_budget_failures_open_nothing_and_faults_do(
-    alice: Customer, django_db_blocker: DjangoDbBlocker, redis: OwnRedis, tmp_path: Path
+    alice: Customer, tmp_path: Path
 ) -> None:
-    log = tmp_path / "log"
+    log, redis = tmp_path / "log", OwnRedis(tmp_path)
     settings = {
         "REDIS_URL": redis.url,
         **SHORT_CIRCUITS,
@@ -304,5 +304,6 @@ def test_without_a_budget_failures_open_nothing_and_faults_do(
         refusal(carol.chat(steer=refused_key, model=BALANCE_ONLY), 502, "upstream_error")
         refusal(carol.chat(model=BALANCE_ONLY), 503, "provider_unavailable")
         wait_for(lambda: carol.chat(model=BALANCE_ONLY).status_code == 200)
+    redis.stop()
     assert not probes_since(alice, BALANCE_ONLY)
     assert log.read_text().count("provider.probe_budget_spent") == 1
