@@ -30,7 +30,7 @@ LONGEST_PROBE = 30.0
 PATIENCE = 3.0
 
 State = Literal["closed", "open"]
-# What a failed probe was contradicted by: nothing came in time, or something that was no answer.
+# How a probe has failed: nothing came in time, or something that was no answer.
 Failing = Literal["silent", "broken"]
 
 
