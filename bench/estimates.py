@@ -67,7 +67,9 @@ def run() -> list[Target]:
     asks = _asks()
     with (
         process.running() as simulator,
-        servers.service(simulator, CIRCUIT_MIN_CALLS="1000000") as service,
+        servers.service(
+            simulator, CIRCUIT_FAILURES="1000000", CALLER_FAILURES="1000000", FAILED_CALLS="1000000"
+        ) as service,
         noise.reported("the estimates"),
     ):
         uvloop.run(_ask_all(service, lines, asks))

@@ -19,6 +19,7 @@ _PLANS = """
 SELECT p.name, p.price, count(u.id) FROM billing_plan p
 LEFT JOIN billing_subscription s ON s.plan_id = p.key AND s.status = 'active'
 LEFT JOIN accounts_user u ON u.id = s.account_id AND u.status = 'active'
+  AND u.id <> platform_account()
 GROUP BY p.key ORDER BY p.rank"""
 _USAGE = """
 SELECT day, model_id, sum(requests)::bigint, sum(billed)::bigint, count(DISTINCT account_id)

@@ -52,6 +52,7 @@ class HoldRequest(Struct, frozen=True):
 FAILURE_CODES = (
     "upstream_error",
     "provider_unavailable",
+    "rate_limit_exceeded",
     "content_blocked",
     "input_too_long",
     "invalid_body",

@@ -10,7 +10,7 @@ from projects.types import Outcome, PauseReason, StepKind
 _WAITING = frozenset({StepKind.PLAN, StepKind.REPAIR})
 _PROVIDER = frozenset(
     {"provider_unavailable", "upstream_error", "no_text", "invalid_body", "input_too_long"}
-    | {"content_blocked"}
+    | {"content_blocked", "rate_limit_exceeded"}
 )
 
 

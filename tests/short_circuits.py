@@ -9,24 +9,29 @@ from tests.own_redis import OwnRedis
 from tests.service import Web, running_web
 from tests.worker import running_worker
 
-OPEN_SECONDS = "5"
+# Probes follow each other after a second, and take a second at most.
+SHORT_CIRCUITS = {
+    "CIRCUIT_FAILURES": "3",
+    "CIRCUIT_FAULTS": "1",
+    "CIRCUIT_SILENT_SECONDS": "1",
+    "CIRCUIT_OPEN_SECONDS": "5",
+    "PROBE_SECONDS": "1",
+    "PROBE_PAUSE_SECONDS": "1",
+    "CALLER_FAILURES": "5",
+    "CALLER_PAUSE_SECONDS": "2",
+}
 
 
 @contextmanager
 def running_with_short_circuits(
-    simulator: RunningSimulator, folder: Path, *, min_calls: int
+    simulator: RunningSimulator, folder: Path, **environment: str
 ) -> Iterator[Web]:
-    """Both until the block ends. A circuit opens after `min_calls` failed calls."""
+    """Both until the block ends. Nobody is refused alone, unless the environment says when."""
     redis = OwnRedis(folder)
-    circuits = {"CIRCUIT_MIN_CALLS": str(min_calls), "CIRCUIT_OPEN_SECONDS": OPEN_SECONDS}
+    settings = {**SHORT_CIRCUITS, "CALLER_FAILURES": "1000000", **environment}
     with (
-        running_web(simulator, REDIS_URL=redis.url, **circuits) as web,
-        running_worker(
-            simulator,
-            REDIS_URL=redis.url,
-            CIRCUIT_MIN_CALLS=circuits["CIRCUIT_MIN_CALLS"],
-            CIRCUIT_OPEN_SECONDS=circuits["CIRCUIT_OPEN_SECONDS"],
-        ),
+        running_web(simulator, REDIS_URL=redis.url, **settings) as web,
+        running_worker(simulator, takes_messages=True, REDIS_URL=redis.url, **settings),
     ):
         yield web
     redis.stop()

@@ -19,6 +19,7 @@ from unfold.contrib.filters.admin import (
 
 from accounts.admin.acts import Reactivate, ResetSecondFactor, RevokeSessions, Suspend
 from accounts.models import LinkedIdentity, SecondFactor, User, UserSession
+from accounts.services.platform_account import PLATFORM_ID
 from backoffice.acts import Acting
 from backoffice.money import aligned
 from backoffice.ranks import may_act_for
@@ -149,7 +150,7 @@ class UserAdmin(Acting):
         return format_html_join(" · ", _LINK, lists)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
-        users: QuerySet[User] = super().get_queryset(request)
+        users: QuerySet[User] = super().get_queryset(request).exclude(pk=PLATFORM_ID)
         return users.annotate(seen_at=Greatest("last_login", _newest_rotation()))
 
     def get_search_results(

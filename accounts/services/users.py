@@ -25,6 +25,7 @@ from accounts.models import (
 )
 from accounts.services import known_clients
 from accounts.services.account_emails import AccountEmail
+from accounts.services.platform_account import PLATFORM_ID
 from accounts.types import ProfileChanges
 
 # Sent with `session_ids`, a list of UUIDs, when it is committed that these sessions were ended, or
@@ -143,7 +144,7 @@ def close_for_deletion(*, user: User) -> bool:
     locked = lock_user(user)
     if locked.status == User.Status.DELETED:
         return False
-    if locked.is_staff or locked.is_superuser:
+    if locked.is_staff or locked.is_superuser or locked.pk == PLATFORM_ID:
         raise OperatorNotDeletable
     close_every_way_in(user=user)
     _set_status(user, User.Status.DELETED)

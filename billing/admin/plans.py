@@ -7,6 +7,7 @@ from django.contrib import admin
 from django.db.models import Count, OuterRef, QuerySet, Subquery, Sum
 from django.http import HttpRequest
 
+from accounts.services.platform_account import PLATFORM_ID
 from backoffice.money import UsdFields, usd_column
 from backoffice.pages import Page
 from backoffice.theme import TabularInline, display
@@ -21,7 +22,8 @@ def _sum_of_allowances() -> Subquery:
 
 
 def _count_of_accounts() -> Subquery:
-    rows = Subscription.objects.filter(plan=OuterRef("pk")).order_by().values("plan")
+    customers = Subscription.objects.exclude(account=PLATFORM_ID)
+    rows = customers.filter(plan=OuterRef("pk")).order_by().values("plan")
     return Subquery(rows.annotate(accounts=Count("*")).values("accounts"))
 
 

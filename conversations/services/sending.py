@@ -26,7 +26,7 @@ from conversations.types import JOB, MAX_CHARACTERS, MAX_MESSAGES, STREAM
 from events.services import open_stream
 from files.services.uploads import attach
 from generations.types import TOTAL_SECONDS
-from inference.availability import check
+from inference.availability import check, network_of
 from inference.bounds import affordable_output
 from inference.holds import hold_request
 from inference.types import ChatCall
@@ -74,8 +74,8 @@ def start(
 
     Raises IdempotencyMismatch, IdempotencyInProgress (also for a message whose `id` another request
     uses at the same moment), ReplyDeleted, NotFound, ReplyRunning, ConversationFull, TooManyRuns,
-    ProviderNotAvailable, FreeBudgetSpent, EmailUnverified and PaymentRequired; ReadOnly where the
-    space is not shared to be written in any more.
+    ProviderNotAvailable, CallsKeepFailing, FreeBudgetSpent, EmailUnverified and PaymentRequired;
+    ReadOnly where the space is not shared to be written in any more.
     """
     # Looked up before the wallet is locked, because it may take a while; raised after other checks.
     spent = free_budget.find_refusal(draft.user, draft.model.id) if draft.is_free else None
@@ -156,14 +156,14 @@ def _check_state(locked: _Locked, draft: Draft) -> None:
 
 
 def _check_room(locked: _Locked, draft: Draft) -> None:
-    """Raises ConversationFull, TooManyRuns, ProviderNotAvailable."""
+    """Raises ConversationFull, TooManyRuns, ProviderNotAvailable, CallsKeepFailing."""
     new = 2 if draft.question is None else 1
     if locked.messages_count + new > MAX_MESSAGES:
         raise ConversationFull
     if locked.characters + _new_characters(draft) > MAX_CHARACTERS:
         raise ConversationFull
     jobs.check_room(account=draft.user, new=1)
-    check(draft.model)
+    check(draft.model, draft.user.pk, network_of(draft.user))
 
 
 def _call(draft: Draft, request_id: str, owner_id: UUID) -> ChatCall:
@@ -186,6 +186,7 @@ def _call(draft: Draft, request_id: str, owner_id: UUID) -> ChatCall:
         # changed.
         free_window=draft.is_free,
         held_by=owner_id,
+        free_network=network_of(draft.user),
     )
 
 

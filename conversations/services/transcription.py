@@ -16,6 +16,7 @@ from catalog.pricing import speech_cost
 from catalog.selectors import get_catalog
 from catalog.types import Model, SpeechPrice
 from common.threads import release_connection
+from inference.availability import network_of
 from inference.errors import ProviderNotAvailable
 from inference.services import open_speech
 from inference.speech import SpeechRunner
@@ -43,8 +44,9 @@ def transcribe(
     """Transcribe audio with a speech model. The call continues, and is billed, even if the request
     ends.
 
-    Raises InvalidAudio, ProviderNotAvailable, ServiceUnavailable, PaymentRequired,
-    IdempotencyMismatch, IdempotencyInProgress, AnswerLost, and the errors of the call.
+    Raises InvalidAudio, ProviderNotAvailable, CallsKeepFailing, ServiceUnavailable,
+    PaymentRequired, IdempotencyMismatch, IdempotencyInProgress, AnswerLost, and the errors of the
+    call.
     """
     speech_model = _find_model(model)
     _check_spending_power(user, speech_model, request_key)
@@ -62,6 +64,7 @@ def transcribe(
         language=language,
         request_key=request_key,
         request_id=request_id,
+        free_network=network_of(user),
     )
     runner, answer = async_to_sync(_carry_out)(call)
     usage = (

@@ -13,6 +13,7 @@ from common.ids import uuid7
 from common.money import NUSD_PER_USD
 from conversations.tests.conftest import NewSpeaker
 from conversations.tests.dictation import MODELS, Dictation
+from health.tests.opened import refused_alone
 from tests.audio import FORMATS
 from tests.chaos.calls import wait_for
 from tests.hanging_up import sent
@@ -234,6 +235,16 @@ def test_who_was_turned_away_in_passing_is_served_at_the_second_try(alice: Dicta
     audio = alice.audio(status=503, retry_after=0, times=1, text="Here.")
     assert alice.transcript(audio)["text"] == "Here."
     assert len(alice.calls()) == 2
+
+
+def test_who_is_refused_alone_has_nothing_written_down(alice: Dictation) -> None:
+    """Whose own calls of the model keep failing."""
+    with refused_alone(alice.speaker.user.pk, "openai", "gpt-transcribe"):
+        wait_for(lambda: alice.post(alice.audio()).status_code == 429)
+        asked = len(alice.calls())
+        alice.refusal(alice.post(alice.audio()), 429, "rate_limit_exceeded")
+        assert len(alice.calls()) == asked
+    wait_for(lambda: alice.post(alice.audio()).status_code == 200)
 
 
 def test_a_client_that_hangs_up_has_its_audio_written_down_and_billed(alice: Dictation) -> None:

@@ -45,7 +45,7 @@ def _strangers(version: Version, first: Model) -> list[Model]:
         for model in get_catalog().models.values()
         if model.modality == "chat"
         and model.id not in {*authors, first.id}
-        and availability.refusal_of(model) is None
+        and availability.is_available(model)
     ]
 
 

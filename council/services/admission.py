@@ -47,7 +47,7 @@ def refusal_of(call: Call, spending_power: SpendingPower) -> DomainError | None:
     model = call.model
     if model is None:
         return ProviderNotAvailable()
-    if unavailable := availability.refusal_of(model):
+    if unavailable := availability.refusal_of(model, call.version.card.session.account_id):
         return unavailable
     worst = worst_chat_cost(model, call.messages)
     return spending_power.refusal_of(model.id, worst)

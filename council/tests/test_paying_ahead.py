@@ -26,7 +26,8 @@ from council.tests.council_client import (
 from events.models import Event
 from events.tests.streams import session_streams
 from health.services import refusal_of
-from health.tests.opened import opened
+from health.tests.opened import opened, refused_alone
+from inference import availability
 from jobs.models import Job
 from tests.chaos.calls import wait_for
 
@@ -34,6 +35,7 @@ pytestmark = pytest.mark.usefixtures("committed", "providers")
 
 # Its provider has no key here.
 UNREACHED = "mistral-medium-3.5"
+ALSO_IN_PLAN = "claude-haiku-5-5"
 BASE = {"code", "message", "model_key", "plan", "balance_usd", "needed_usd"}
 
 
@@ -112,6 +114,24 @@ def test_where_the_only_provider_is_spared_it_is_503_with_a_time(broke: CouncilC
     assert answer.json()["code"] == "provider_unavailable"
     assert 1 <= int(answer.headers["retry-after"]) <= 60
     assert _has_nothing(broke)
+
+
+def test_a_card_whose_model_refuses_this_user_alone_fails_beside_the_others(
+    broke: CouncilClient,
+) -> None:
+    model = get_catalog().models[IN_PLAN]
+    with refused_alone(broke.user.pk, model.provider, model.id):
+        wait_for(lambda: availability.refusal_of(model, broke.user.pk))
+        alone = broke.post(SESSIONS, prompt=QUESTION, models=[IN_PLAN])
+        beside = broke.post(SESSIONS, prompt=QUESTION, models=[IN_PLAN, ALSO_IN_PLAN])
+    wait_for(lambda: availability.refusal_of(model, broke.user.pk) is None)
+
+    assert (alone.status_code, alone.json()["code"]) == (429, "rate_limit_exceeded")
+    assert 1 <= int(alone.headers["retry-after"]) <= 60
+    assert beside.status_code == 201
+    failed, running = beside.json()["cards"]
+    assert (failed["status"], failed["error"]["code"]) == ("failed", "rate_limit_exceeded")
+    assert running["status"] in UNDERWAY
 
 
 def test_where_no_provider_is_there_it_is_503(broke: CouncilClient) -> None:

@@ -65,9 +65,14 @@ def production_dangers() -> Iterator[str]:
 
 
 def _circuit_dangers() -> Iterator[str]:
-    for name in ("WINDOW_SECONDS", "MIN_CALLS", "FAILURE_PERCENT", "OPEN_SECONDS"):
-        if getattr(settings, f"CIRCUIT_{name}") < 1:
-            yield f"CIRCUIT_{name} must be 1 or more: else no call can be counted as it is meant."
+    for name in (
+        *("CIRCUIT_WINDOW_SECONDS", "CIRCUIT_FAILURES", "CIRCUIT_FAULTS", "CIRCUIT_OPEN_SECONDS"),
+        "CIRCUIT_SILENT_SECONDS",
+        *("PROBE_SECONDS", "PROBE_PAUSE_SECONDS", "CALLER_FAILURES", "CALLER_PAUSE_SECONDS"),
+        *("FAILED_CALLS_SECONDS", "FAILED_CALLS", "FREE_FAILED_CALLS"),
+    ):
+        if getattr(settings, name) < 1:
+            yield f"{name} must be 1 or more: else no call can be counted as it is meant."
 
 
 def _file_dangers() -> Iterator[str]:

@@ -20,7 +20,12 @@ from events.types import NewEvent
 from generations.endings import Output, View, conclude, give_up, release_readers
 from generations.types import Completion, Piece, completion_of, pieces_of
 from inference.chat import ChatRunner
-from inference.errors import CallCancelled, CallInterrupted, ProviderSuspended
+from inference.errors import (
+    CallCancelled,
+    CallInterrupted,
+    CallsKeepFailing,
+    ProviderSuspended,
+)
 from inference.services import admit, open_chat
 from inference.types import ChatCall
 from jobs.models import Job
@@ -105,7 +110,7 @@ class StreamedCall(ABC, Generic[View]):
         )
         return replace(whole, unsent=self.delta_events(self._pending, self._offset))
 
-    # Seconds that the call waits for a provider whose circuit is open.
+    # Seconds that the call waits for a provider whose circuit is open, or that refuses this caller.
     patience: ClassVar[float] = 0.0
 
     def on_opened(self, runner: ChatRunner) -> None:
@@ -153,7 +158,7 @@ class StreamedCall(ABC, Generic[View]):
         while True:
             try:
                 return await open_chat(self._call)
-            except ProviderSuspended:
+            except (ProviderSuspended, CallsKeepFailing):
                 if time.monotonic() >= give_up_at:
                     raise
             await asyncio.sleep(SUSPENDED_LOOK_SECONDS)

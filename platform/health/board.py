@@ -1,4 +1,5 @@
-"""What this process knows of all circuits and switches: read at each call, without any I/O.
+"""What this process knows of all circuits, switches and callers: read at each call, without any
+I/O.
 
 `health.exchange` shares it with the other processes. Safe for threads. The circuits are those of
 the catalog's models, so there are few of them.
@@ -12,7 +13,9 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from health.circuit import CLOSED, Circuit, Claim, Count, Event, Rules, Tally, after
+from health.callers import Caller, CallerRules, Callers, Share
+from health.circuit import CLOSED, Circuit, Count, Event, Rules, Tally, after, is_due
+from health.name import Name
 from health.statistics import MINUTE
 
 # Without news of the others for so long, Redis is away: every circuit counts as closed.
@@ -20,13 +23,6 @@ STALE_SECONDS = 3.0
 # What is kept for the others while it cannot be told to them.
 MAX_EVENTS = 100  # of one circuit
 MAX_FAILURES = 20  # of one provider
-
-
-class Name(NamedTuple):
-    """A circuit: a provider and the id of a model in the catalog."""
-
-    provider: str
-    model: str
 
 
 class FailureNote(Struct, frozen=True):
@@ -57,20 +53,24 @@ class Pending(NamedTuple):
 
 
 class Board:
-    """The circuits and switches of one process. Its clock is that of Redis, as far as it is known;
-    a Unix time in seconds."""
+    """The circuits, switches and callers of one process. Its clock is that of Redis, as far as it
+    is known; a Unix time in seconds.
 
-    def __init__(self, rules: Callable[[], Rules]) -> None:
+    `listeners` are called, in any thread, when a probe has become due or a circuit has opened.
+    """
+
+    def __init__(self, rules: Callable[[], Rules], caller_rules: Callable[[], CallerRules]) -> None:
+        self.listeners: list[Callable[[], None]] = []
         self._rules = rules
         self._lock = Lock()
         self._circuits: dict[Name, Circuit] = {}
+        self._callers = Callers(caller_rules)
         self._switches = Switches()
         self._ahead = 0.0  # seconds of the shared clock before ours
         self._heard_at = -STALE_SECONDS
         self._events: dict[Name, list[Event]] = {}
         self._statistics: dict[tuple[Name, int], Counter[str]] = {}
         self._failures: dict[str, deque[FailureNote]] = {}
-        self._probes: dict[str, tuple[Name, float]] = {}  # with their ends as the only ones
 
     def now(self) -> float:
         """The time of the clock that all processes share."""
@@ -84,11 +84,23 @@ class Board:
     def circuit(self, name: Name) -> Circuit:
         """The circuit, which counts as closed while Redis is away."""
         circuit = self._circuits.get(name, CLOSED)
-        return CLOSED if circuit.open_until and self.is_stale else circuit
+        return CLOSED if circuit.open_since and self.is_stale else circuit
+
+    def is_open(self, name: Name) -> bool:
+        """Are calls of the model refused?"""
+        circuit = self.circuit(name)
+        return bool(circuit.open_since) and circuit.is_open(self.now())
 
     def circuits(self) -> dict[Name, Circuit]:
         """All circuits that were ever called."""
         return {name: self.circuit(name) for name in list(self._circuits)}
+
+    def due(self) -> list[Name]:
+        """The models that a probe is due of. None while Redis is away."""
+        if self.is_stale:
+            return []
+        now, rules = self.now(), self._rules()
+        return [name for name, each in list(self._circuits.items()) if is_due(each, now, rules)]
 
     @property
     def switches(self) -> Switches:
@@ -99,25 +111,56 @@ class Board:
         """Has an operator switched it off?"""
         return self._switches.is_off(name)
 
+    def wait_of(self, caller: Caller, name: Name) -> float:
+        """Seconds for which calls of this caller are refused, because its own calls fail."""
+        return self._callers.wait(caller, name, self.now())
+
+    @property
+    def refused_callers(self) -> int:
+        """How many callers are refused, as far as this process knows."""
+        return self._callers.refused
+
     # --- What happens here ------------------------------------------------------------------------
 
     def take(self, name: Name, event: Event) -> Circuit:
-        """Note an event of a call of this process. Returns the circuit after it."""
+        """Note an event of this process. Returns the circuit after it."""
+        now, rules = self.now(), self._rules()
         with self._lock:
-            circuit = self._circuits.get(name, CLOSED)
-            circuit = after(circuit, event, self.now(), self._rules())
+            before = self._circuits.get(name, CLOSED)
+            circuit = after(before, event, now, rules)
             self._circuits[name] = circuit
             self._remember(name, event)
+        if is_due(circuit, now, rules) or (circuit.open_since and not before.open_since):
+            self._notify()
         return circuit
 
-    def count(self, name: Name, caller: int, *, failed: bool, ours: bool) -> Circuit:
-        """Note that a call has ended."""
-        slot = int(self.now() / self._rules().slot_seconds)
-        if failed:
-            tally = Tally(slot, failed=1, ours=int(ours), failed_callers=(caller,))
-        else:
-            tally = Tally(slot, served=1, served_callers=(caller,))
-        return self.take(name, Count(tally))
+    def answered(self, name: Name) -> None:
+        """A call has begun to be answered."""
+        self.take(name, Count(Tally(self._slot()), answered_at=self.now()))
+
+    def served(self, name: Name, caller: Caller | None, *, begun_at: float) -> None:
+        """A call that began at that time was served to its end."""
+        if caller is not None:
+            with self._lock:
+                self._callers.served(caller, name)
+        self.take(name, Count(Tally(self._slot()), self.now(), begun_at))
+
+    def suspect(self, name: Name) -> None:
+        """An attempt of a call has failed, for whatever reason."""
+        self.take(name, Count(Tally(self._slot(), failed=1)))
+
+    def failed(self, name: Name, caller: Caller) -> None:
+        """A call has failed, and its content may have caused that."""
+        with self._lock:
+            self._callers.failed(caller, name, self.now())
+
+    def fault(self, name: Name, cause: str, *, begun_at: float) -> Circuit:
+        """A call has failed for a reason that no content can have. It says nothing where a call
+        that began later was served."""
+        circuit = self._circuits.get(name, CLOSED)
+        if circuit.sound_from > begun_at:
+            return circuit
+        return self.take(name, Count(Tally(self._slot(), faults=1, cause=cause)))
 
     def add_statistics(self, name: Name, fields: Collection[str]) -> None:
         """Count a call in its minute."""
@@ -131,41 +174,29 @@ class Board:
             notes = self._failures.setdefault(provider, deque(maxlen=MAX_FAILURES))
             notes.append(note)
 
+    def _slot(self) -> int:
+        return int(self.now() / self._rules().slot_seconds)
+
+    def _notify(self) -> None:
+        for listener in list(self.listeners):
+            listener()
+
     def _remember(self, name: Name, event: Event) -> None:
         events = self._events.setdefault(name, [])
         last = events[-1] if events else None
-        is_same = isinstance(event, Count) and isinstance(last, Count)
-        if is_same and last.tally.slot == event.tally.slot:  # type: ignore[union-attr]
-            events[-1] = Count(last.tally + event.tally)  # type: ignore[union-attr]
+        if (
+            isinstance(event, Count)
+            and isinstance(last, Count)
+            and last.tally.slot == event.tally.slot
+        ):
+            events[-1] = Count(
+                last.tally + event.tally,
+                max(last.answered_at, event.answered_at),
+                max(last.sound_from, event.sound_from),
+            )
         else:
             events.append(event)
             del events[:-MAX_EVENTS]
-
-    # --- Probes -----------------------------------------------------------------------------------
-
-    def begin_probe(self, name: Name, probe: str) -> bool:
-        """Claim the probe of a half-open circuit for a call of this process; False where another
-        call of this process has it. Whether another process has it is not known here."""
-        with self._lock:
-            now, circuit, rules = self.now(), self._circuits.get(name, CLOSED), self._rules()
-            if circuit.state(now) != "half_open":
-                return circuit.state(now) == "closed"
-            has_one = any(each == name and now < ends for each, ends in self._probes.values())
-            if has_one or circuit.wait(now):
-                return False
-            self._probes[probe] = (name, now + rules.longest_probe)
-            self._circuits[name] = after(circuit, Claim(probe), now, rules)
-        return True
-
-    def end_probe(self, probe: str) -> None:
-        """The call is the probe no more."""
-        with self._lock:
-            self._probes.pop(probe, None)
-
-    def probes(self) -> dict[str, Name]:
-        """The probes of this process."""
-        with self._lock:
-            return {probe: name for probe, (name, _) in self._probes.items()}
 
     # --- Sharing ----------------------------------------------------------------------------------
 
@@ -181,18 +212,38 @@ class Board:
         return pending
 
     def take_events(self, name: Name) -> list[Event]:
-        """The same of one circuit, its events alone."""
+        """The same of one circuit."""
         with self._lock:
             return self._events.pop(name, [])
 
     def put_back(self, name: Name, events: list[Event]) -> None:
-        """Events that could not be told."""
+        """What could not be told, for another attempt."""
         with self._lock:
             self._events[name] = [*events, *self._events.get(name, [])][-MAX_EVENTS:]
+
+    def take_share(self) -> Share:
+        """What the others have to be told of callers, once it is proven."""
+        with self._lock:
+            now, circuits = self.now(), self._circuits
+            for name, circuit in circuits.items():
+                if circuit.is_open(now):
+                    self._callers.forgive(name)
+            self._callers.prove(now, lambda name: circuits.get(name, CLOSED).sound_from)
+            return self._callers.take_share()
+
+    def put_back_share(self, share: Share) -> None:
+        """What could not be told, for another attempt."""
+        with self._lock:
+            self._callers.put_back(share)
 
     def hear_clock(self, now: float) -> None:
         """It is `now` by the shared clock."""
         self._ahead = now - time.time()
+
+    def hear_callers(self, refused: Mapping[str, float], *, are_rows: bool) -> None:
+        """Which callers are refused, until when, and whether calls of any fail in a row."""
+        with self._lock:
+            self._callers.hear(refused, are_rows, self.now())
 
     def hear(self, circuits: Mapping[Name, Circuit]) -> None:
         """What all processes know together. Events that are not told yet come on top."""
@@ -208,6 +259,11 @@ class Board:
                 heard[name] = CLOSED
             self._circuits = heard
             self._heard_at = time.monotonic()
+            has_news = any(
+                circuit.open_since or is_due(circuit, now, rules) for circuit in heard.values()
+            )
+        if has_news:
+            self._notify()
 
     def hear_circuit(self, name: Name, circuit: Circuit) -> None:
         """The same of one circuit."""

@@ -1,51 +1,71 @@
-"""One call of a provider, as far as its health is concerned."""
+"""One call of a provider, as far as its health is concerned: a caller's, or a probe."""
 
 from collections.abc import Callable
-from uuid import UUID
 
-from health.board import Board, FailureNote, Name
-from health.circuit import Answered, Broken, Release
+from health.board import Board, FailureNote
+from health.callers import Caller
+from health.circuit import GRACE, Answered, Failed, Failing, Release
+from health.name import Name
 from health.outcomes import SERVED, outcome_of
 from health.statistics import fields_of
-from providers.errors import ProviderError
+from providers.errors import AnswerTooLate, ProviderError
+
+# Where a probe, or its failure, is shown to operators.
+PROBE = "probe"
 
 
 class Entry:
     """A call that was let through. It reports what its attempts bring, and leaves in the end.
 
-    `probe` names the call where it is the probe of a half-open circuit, and is empty otherwise.
+    A call counts once, however many attempts it has: as a suspicion with its first failed attempt,
+    and as its caller's failure, or as a fault, with its last one. `caller` is None for a call that
+    counts against nobody.
     """
 
+    is_probe = False
+
     def __init__(
-        self, board: Board, hurry: Callable[[], None], name: Name, account_id: UUID, probe: str
+        self, board: Board, hurry: Callable[[], None], name: Name, caller: Caller | None
     ) -> None:
         self._board = board
         self._hurry = hurry
         self._name = name
-        # Of a UUIDv7 these bits are random.
-        self._caller = account_id.int & 0xFFFFFFFF
-        self._probe = probe
+        self._caller = caller
+        self._begun_at = board.now()
+        self._is_suspected = False
+        self._is_answered = False
 
     @property
     def may_be_repeated(self) -> bool:
         """Is another attempt allowed? Not while the circuit is open."""
-        return not self._board.circuit(self._name).open_until
+        return not self._board.is_open(self._name)
+
+    @property
+    def wait(self) -> float:
+        """Seconds until calls of the model may be let through again; 0 where they are."""
+        return self._board.circuit(self._name).wait(self._board.now())
 
     def answered(self) -> None:
         """The provider has begun to answer."""
-        if self._probe:
-            self._board.take(self._name, Answered(self._probe))
-            self._end_probe()
+        self._is_answered = True
+        self._board.answered(self._name)
 
     def served(self, *, first: float | None, total: float) -> None:
         """The provider has answered; the seconds to the first output and to the end."""
-        self.answered()
-        self._board.count(self._name, self._caller, failed=False, ours=False)
+        self._board.served(self._name, self._caller, begun_at=self._begun_at)
         fields = fields_of(SERVED.code, is_failure=False, first=first, total=total)
         self._board.add_statistics(self._name, fields)
 
-    def failed(self, error: ProviderError, request_id: str, *, was_patient: bool = True) -> None:
-        """An attempt has failed. `was_patient`: the provider had the time that it may take."""
+    def failed(
+        self,
+        error: ProviderError,
+        request_id: str,
+        *,
+        was_patient: bool = True,
+        again: bool = False,
+    ) -> None:
+        """An attempt has failed. `was_patient`: the provider had the time that it may take;
+        `again`: there will be another attempt."""
         outcome = outcome_of(error, was_patient=was_patient)
         fields = fields_of(outcome.code, is_failure=outcome.is_failure)
         self._board.add_statistics(self._name, fields)
@@ -53,22 +73,79 @@ class Entry:
             return
         note = FailureNote(self._board.now(), request_id, self._name.model, outcome.code)
         self._board.note_failure(self._name.provider, note)
-        if self._probe:
-            self._board.take(self._name, Broken(self._probe))
-            self._end_probe()
-            return
-        was_open = self._board.circuit(self._name).open_until
-        after = self._board.count(self._name, self._caller, failed=True, ours=outcome.is_ours)
-        if after.open_until and not was_open:
-            self._hurry()
+        self.suspect()
+        if not again:
+            if outcome.is_fault:
+                self._board.fault(self._name, outcome.code, begun_at=self._begun_at)
+            elif self._caller is not None:
+                self._board.failed(self._name, self._caller)
+        self._hurry()
+
+    def suspect(self) -> None:
+        """An attempt has failed, or nothing has come for long: the call counts among those that
+        cause a probe, once."""
+        if not self._is_suspected:
+            self._is_suspected = True
+            self._board.suspect(self._name)
 
     def leave(self) -> None:
-        """The call has ended. A probe that has neither been answered nor failed makes room."""
-        if self._probe:
-            self._board.take(self._name, Release(self._probe))
-            self._end_probe()
+        """The call has ended."""
 
-    def _end_probe(self) -> None:
-        self._board.end_probe(self._probe)
-        self._probe = ""
+
+class ProbeEntry(Entry):
+    """The platform's own call. Its verdict is that of the probe with this id; `seconds` is the time
+    that it has."""
+
+    is_probe = True
+    verdict = "unmade"
+
+    def __init__(self, board: Board, hurry: Callable[[], None], name: Name, probe: str) -> None:
+        super().__init__(board, hurry, name, None)
+        self._probe = probe
+        circuit = board.circuit(name)
+        self.seconds = circuit.probe_until - circuit.probed_at - GRACE
+
+    @property
+    def may_be_repeated(self) -> bool:
+        return True
+
+    def answered(self) -> None:
+        """The provider has begun to answer."""
+        self._is_answered = True
+
+    def served(self, *, first: float | None, total: float) -> None:
+        """The provider has answered."""
+        self._end("answered", Answered(self._probe, first or total))
+
+    def failed(
+        self,
+        error: ProviderError,
+        request_id: str,
+        *,
+        was_patient: bool = True,
+        again: bool = False,
+    ) -> None:
+        """An attempt has failed. A provider that refuses the request, asks for patience, or is
+        still answering at the end of the time, is there."""
+        if again:
+            return
+        outcome, is_late = outcome_of(error), isinstance(error, AnswerTooLate)
+        if not outcome.is_failure or (is_late and self._is_answered):
+            self._end("answered", Answered(self._probe, self._board.now() - self._begun_at))
+            return
+        note = FailureNote(
+            self._board.now(), request_id, self._name.model, f"{PROBE}: {outcome.code}"
+        )
+        self._board.note_failure(self._name.provider, note)
+        failing: Failing = "silent" if is_late else "broken"
+        self._end("failed", Failed(self._probe, outcome.code, failing))
+
+    def leave(self) -> None:
+        """The call has ended, or was not made."""
+        if self._probe:
+            self._end("unmade", Release(self._probe))
+
+    def _end(self, verdict: str, event: Answered | Failed | Release) -> None:
+        self._probe, self.verdict = "", verdict
+        self._board.take(self._name, event)
         self._hurry()

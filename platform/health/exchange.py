@@ -14,10 +14,12 @@ from django.db import Error as DatabaseError
 from django.db import connection
 from redis.exceptions import RedisError
 
-from health.board import Board, Name, Switches
-from health.circuit import Circuit, Claim, Event, Renew, Rules
+from health.board import Board, Switches
+from health.callers import CallerRules
+from health.circuit import Circuit, Claim, Event, Rules
 from health.models import read_switches
-from health.store import Store
+from health.name import Name
+from health.store import News, Store
 from providers.keys import KeyRests
 
 log = structlog.get_logger(__name__)
@@ -36,12 +38,18 @@ class Exchange:
     """Shares one board. It starts when it is first needed."""
 
     def __init__(
-        self, board: Board, store: Store, rests: KeyRests, rules: Callable[[], Rules]
+        self,
+        board: Board,
+        store: Store,
+        rests: KeyRests,
+        rules: Callable[[], Rules],
+        caller_rules: Callable[[], CallerRules],
     ) -> None:
         self._board = board
         self._store = store
         self._rests = rests
         self._rules = rules
+        self._caller_rules = caller_rules
         self._wanted = Signal()
         self._has_begun = Signal()
         self._starting = Lock()
@@ -79,17 +87,16 @@ class Exchange:
             self._tell_the_rest()
 
     def claim(self, name: Name, probe: str) -> bool:
-        """May this call be the probe of all processes? True also where Redis is away."""
+        """May this process make the probe? One of all processes may; none where Redis is away."""
         with self._sharing:
-            # The probe before may have ended here a moment ago.
             events = self._board.take_events(name)
             try:
                 circuit = self._update(name, [*events, Claim(probe)])
             except _AWAY:
                 self._board.put_back(name, events)
-                return True
+                return False
             self._board.hear_circuit(name, circuit)
-        return circuit.probe == probe or not circuit.open_until
+        return circuit.probe == probe
 
     # --- The thread -------------------------------------------------------------------------------
 
@@ -110,6 +117,7 @@ class Exchange:
         try:
             self._tell_circuits()
             self._tell_rests()
+            self._tell_callers()
         except _AWAY:
             log.warning("health.not_told")
 
@@ -117,23 +125,27 @@ class Exchange:
         try:
             self._tell_circuits()
             self._tell_rests()
-            news = self._store.read()
+            news = self._store.read(self._board.now())
+            self._hear(news)
+            # What the others have told may prove what has failed here.
+            self._tell_callers()
         except _AWAY as error:
             if not self._is_away:
                 log.warning("health.redis_away", error=type(error).__name__)
             self._is_away = True
             return
         self._is_away = False
+
+    def _hear(self, news: News) -> None:
         self._board.hear_clock(news.now)
         self._board.hear(news.circuits)
+        self._board.hear_callers(news.refused, are_rows=news.are_rows)
         self._rests.replace(news.rests.items())
         if news.switches != self._switches:
             self._switches, self._switches_at = news.switches, -SWITCHES_SECONDS
 
     def _tell_circuits(self) -> None:
         pending = self._board.take_pending()
-        for probe, name in self._board.probes().items():
-            pending.events.setdefault(name, []).append(Renew(probe))
         for name, events in list(pending.events.items()):
             try:
                 self._update(name, events)
@@ -157,12 +169,24 @@ class Exchange:
             self._rests.put_back(changes)
             raise
 
+    def _tell_callers(self) -> None:
+        share = self._board.take_share()
+        if share.is_empty:
+            return
+        try:
+            self._store.tell_of_callers(share, self._board.now(), self._caller_rules())
+        except _AWAY:
+            self._board.put_back_share(share)
+            raise
+
     def _update(self, name: Name, events: list[Event]) -> Circuit:
         before, after = self._store.update(name, events, self._board.now(), self._rules())
-        if after.open_until and not before.open_until:
-            log.error("provider.circuit_opened", provider=name.provider, model=name.model)
-        elif before.open_until and not after.open_until:
-            log.info("provider.circuit_closed", provider=name.provider, model=name.model)
+        names = {"provider": name.provider, "model": name.model}
+        if after.open_since and not before.open_since:
+            log.error("provider.circuit_opened", cause=after.cause, **names)
+        elif before.open_since and not after.open_since:
+            seconds = round(self._board.now() - before.open_since, 1)
+            log.info("provider.circuit_closed", seconds=seconds, **names)
         return after
 
     def _read_switches(self) -> None:

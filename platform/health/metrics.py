@@ -18,7 +18,7 @@ MODELS = FirstSeen(500)
 
 
 def _circuits() -> Mapping[Labels, float]:
-    return {name: state != "closed" for name, state in circuit_states().items()}
+    return {name: state == "open" for name, state in circuit_states().items()}
 
 
 def _resting_keys() -> Mapping[Labels, float]:
@@ -32,7 +32,7 @@ def _switched_off() -> Mapping[Labels, float]:
 
 circuit_open = ReadGauge(
     "platform_circuit_open",
-    "1 where calls of a model are refused, or one at a time tries; 0 where all are let through.",
+    "1 where calls of a model are refused until a probe is answered; 0 where they are let through.",
     _circuits,
     provider=PROVIDERS,
     model=MODELS,

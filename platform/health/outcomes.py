@@ -21,12 +21,12 @@ _OWN_VERDICTS = (NoPicture, NothingMade, ResultExpired, ResultMisplaced, ResultT
 
 class Outcome(Struct, frozen=True):
     """`code` is one of a few words, for statistics. `is_failure`: it counts against the provider.
-    `is_ours`: it is the failure of a key or quota of ours, or of a model that is gone, whoever
-    calls."""
+    `is_fault`: whoever calls would see it, because neither the content nor the size of a request
+    can cause it: no connection, or a key or balance of ours that the provider refuses."""
 
     code: str
     is_failure: bool = False
-    is_ours: bool = False
+    is_fault: bool = False
 
 
 SERVED = Outcome("served")
@@ -41,7 +41,7 @@ def outcome_of(error: ProviderError, *, was_patient: bool = True) -> Outcome:
     if isinstance(error, RequestRefused):
         return Outcome("refused")
     if isinstance(error, ProviderUnavailable):
-        return Outcome(error.fault, is_failure=True, is_ours=True)
+        return Outcome(error.fault, is_failure=True, is_fault=error.is_certain)
     if isinstance(error, AnswerTooLate):
         return Outcome("timeout", is_failure=was_patient)
     if isinstance(error, UpstreamError) and not isinstance(error, _OWN_VERDICTS):
@@ -57,5 +57,5 @@ def _failure_of(error: UpstreamError) -> Outcome:
     if isinstance(cause, AnswerTooLong):
         return Outcome("no_result")
     if isinstance(cause, ConnectFailed):
-        return Outcome("connect", is_failure=True)
+        return Outcome("connect", is_failure=True, is_fault=True)
     return Outcome("connection" if isinstance(cause, TransportError) else "broken", True)

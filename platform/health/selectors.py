@@ -7,8 +7,9 @@ from msgspec import Struct
 from redis.exceptions import RedisError
 
 from catalog.selectors import get_catalog
-from health.board import FailureNote, Name, Switches
+from health.board import FailureNote, Switches
 from health.circuit import Circuit, State
+from health.name import Name
 from health.services import get_health, get_started
 from health.statistics import MINUTE, Statistics
 from health.store import News, Store
@@ -27,11 +28,15 @@ class KeyView(Struct, frozen=True):
 
 
 class ModelView(Struct, frozen=True):
-    """A model at its provider: its circuit, and its calls in each of PERIODS."""
+    """A model at its provider: its circuit, and its calls in each of PERIODS. `cause` is why the
+    circuit has opened, `since_probe` the seconds since the last probe began, None where there was
+    none."""
 
     model: str
     state: State
     wait: float
+    cause: str
+    since_probe: float | None
     periods: tuple[Statistics, ...]
 
 
@@ -100,7 +105,14 @@ def _model_view(store: Store, news: News, name: Name) -> ModelView:
     periods = (
         store.read_statistics([name], range(minute - length + 1, minute + 1)) for length in PERIODS
     )
-    return ModelView(name.model, circuit.state(news.now), circuit.wait(news.now), tuple(periods))
+    return ModelView(
+        name.model,
+        circuit.state(news.now),
+        circuit.wait(news.now),
+        circuit.cause,
+        news.now - circuit.probed_at if circuit.probed_at else None,
+        tuple(periods),
+    )
 
 
 def _names_of(provider: str) -> list[Name]:

@@ -1,26 +1,31 @@
-"""The door to providers: which calls are let through."""
+"""The door to providers: which calls are let through, and who makes a probe."""
 
 import asyncio
 import math
 from collections.abc import Callable, Mapping
 from functools import cache
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 from msgspec import Struct
 
 from catalog.types import Modality, Model
-from health.board import Board, Name
-from health.entry import Entry
+from health.board import Board
+from health.callers import Caller
+from health.entry import Entry, ProbeEntry
 from health.exchange import Exchange
-from health.rules import circuit_rules
+from health.name import Name
+from health.rules import caller_rules, circuit_rules
 from health.store import Store
 from providers import registry
 from providers.keys import key_rests
 
 # Seconds for the first look at what others know; calls are let through afterwards in any case.
 BEGIN_SECONDS = 1.0
-# Where another call is the probe, its outcome is known soon.
+# Of an open circuit, whose probe may close it any moment.
 MAX_RETRY_AFTER = 60
+# Probes of these cost a fraction of a cent. A picture costs cents and takes minutes, a video more:
+# their circuits open by faults alone, and close after CIRCUIT_OPEN_SECONDS.
+PROBED: frozenset[Modality] = frozenset({"chat", "embedding", "speech"})
 
 
 _WIRES: Mapping[Modality, Callable[[str], object]] = {
@@ -35,17 +40,19 @@ _WIRES: Mapping[Modality, Callable[[str], object]] = {
 
 class Refusal(Struct, frozen=True):
     """A call is not let through. `retry_after`: whole seconds until it may be, None where the
-    provider is not configured, or an operator has switched it or the model off."""
+    provider is not configured, or an operator has switched it or the model off. `is_callers`: the
+    caller is refused alone, because its own calls fail."""
 
     retry_after: int | None = None
+    is_callers: bool = False
 
 
 class Health:
     """The board of this process, and its exchange with others."""
 
     def __init__(self) -> None:
-        self.board = Board(circuit_rules)
-        self.exchange = Exchange(self.board, Store(), key_rests, circuit_rules)
+        self.board = Board(circuit_rules, caller_rules)
+        self.exchange = Exchange(self.board, Store(), key_rests, circuit_rules, caller_rules)
 
 
 @cache
@@ -67,12 +74,13 @@ def close() -> None:
     get_health().exchange.close()
 
 
-def refusal_of(model: Model) -> Refusal | None:
-    """Why a call would be refused now; None where it would be let through. Reads memory only."""
+def refusal_of(model: Model, caller: Caller | None = None) -> Refusal | None:
+    """Why a call would be refused now, one of this caller if there is one; None where it would be
+    let through. Reads memory only."""
     health = get_started()
     if _WIRES[model.modality](model.provider) is None:
         return Refusal()
-    return _refusal_of(health.board, _name(model))
+    return _refusal_of(health.board, name_of(model), caller)
 
 
 def is_offered(model: Model) -> bool:
@@ -81,50 +89,43 @@ def is_offered(model: Model) -> bool:
     return refusal is None or refusal.retry_after is not None
 
 
-async def enter(model: Model, account_id: UUID) -> Entry | Refusal:
-    """Let a call through, or refuse it. No call waits for Redis but the probe of a half-open
-    circuit."""
-    health, name = get_health(), _name(model)
+async def enter(model: Model, caller: Caller | None) -> Entry | Refusal:
+    """Let a call through, or refuse it. A call of no caller counts against nobody."""
+    health = get_health()
     if not health.exchange.has_begun:
         await asyncio.to_thread(get_started)
-    if refusal := _refusal_of(health.board, name):
-        return refusal
-    probe = ""
-    if health.board.circuit(name).open_until:
-        probe = uuid4().hex
-        if not await _is_probe(health, name, probe):
-            return _refusal_of(health.board, name) or Refusal(1)
-    return entry_of(model, account_id, probe=probe)
+    return _refusal_of(health.board, name_of(model), caller) or entry_of(model, caller)
 
 
-def entry_of(model: Model, account_id: UUID, *, probe: str = "") -> Entry:
+def entry_of(model: Model, caller: Caller | None) -> Entry:
     """The entry of a call that is let through."""
     health = get_health()
-    return Entry(health.board, health.exchange.hurry, _name(model), account_id, probe)
+    return Entry(health.board, health.exchange.hurry, name_of(model), caller)
 
 
-def _name(model: Model) -> Name:
+async def claim_probe(model: Model) -> ProbeEntry | None:
+    """The entry of a probe of the model, where this process may make it; the caller leaves it."""
+    health, name, probe = get_health(), name_of(model), uuid4().hex
+    if not await asyncio.to_thread(health.exchange.claim, name, probe):
+        return None
+    return ProbeEntry(health.board, health.exchange.hurry, name, probe)
+
+
+def name_of(model: Model) -> Name:
+    """The name of the model's circuit."""
     return Name(model.provider, model.id)
 
 
-def _refusal_of(board: Board, name: Name) -> Refusal | None:
+def _refusal_of(board: Board, name: Name, caller: Caller | None) -> Refusal | None:
     if board.is_off(name):
         return Refusal()
-    circuit = board.circuit(name)
-    if not circuit.open_until:
-        return None
-    wait = circuit.wait(board.now())
-    return Refusal(min(math.ceil(wait), MAX_RETRY_AFTER)) if wait else None
+    circuit, now = board.circuit(name), board.now()
+    if circuit.is_open(now):
+        return Refusal(min(_whole_seconds(circuit.wait(now)), MAX_RETRY_AFTER))
+    if caller is not None and (wait := board.wait_of(caller, name)):
+        return Refusal(_whole_seconds(wait), is_callers=True)
+    return None
 
 
-async def _is_probe(health: Health, name: Name, probe: str) -> bool:
-    """Claim the probe: first within this process, then among all."""
-    if not health.board.begin_probe(name, probe):
-        return False
-    is_granted = False
-    try:
-        is_granted = await asyncio.to_thread(health.exchange.claim, name, probe)
-    finally:
-        if not is_granted:
-            health.board.end_probe(probe)
-    return is_granted
+def _whole_seconds(wait: float) -> int:
+    return max(1, math.ceil(wait))

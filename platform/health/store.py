@@ -2,7 +2,10 @@
 
 | key | type | what |
 |---|---|---|
-| `health:circuits` | hash | a `Circuit` for each provider and model |
+| `health:circuits:2` | hash | a `Circuit` for each provider and model; `2` is its form |
+| `health:refused` | sorted set | callers that are refused, by the ends of their refusals |
+| `health:rows` | hash | failures in a row, by caller and model |
+| `health:failed:…` | hash | failed calls by payer, in a period of FAILED_CALLS_SECONDS |
 | `health:keys` | hash | the rests of our keys, by their names |
 | `health:switches` | number | changes with every act of an operator's |
 | `health:calls:…:MINUTE` | hash | the statistics of a minute, for 20 minutes |
@@ -20,14 +23,17 @@ from redis import Redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from health.board import MAX_FAILURES, FailureNote, Name
+from health.board import MAX_FAILURES, FailureNote
+from health.callers import LONGEST_PAUSE, MAX_REFUSED, CallerRules, Share
 from health.circuit import CLOSED, Circuit, Event, Rules, after
+from health.name import Name
 from health.statistics import MINUTE, Statistics, read
 from providers.keys import Rest
 
 TIMEOUT = 0.5  # seconds
 MAX_ATTEMPTS = 20
-_CIRCUITS, _KEYS, _SWITCHES = "health:circuits", "health:keys", "health:switches"
+_CIRCUITS, _KEYS, _SWITCHES = "health:circuits:2", "health:keys", "health:switches"
+_REFUSED, _ROWS = "health:refused", "health:rows"
 _KEPT_CIRCUITS = 3600  # seconds
 _KEPT_STATISTICS = 20 * MINUTE
 _KEPT_FAILURES = 86_400  # seconds
@@ -52,10 +58,14 @@ _encode = msgspec.msgpack.encode
 
 
 class News(Struct, frozen=True):
-    """What all processes know together. `now` is the time of Redis, in Unix seconds."""
+    """What all processes know together. `now` is the time of Redis, in Unix seconds; `refused` has
+    the callers that are refused, with the ends of their refusals; `are_rows`: calls of some fail in
+    a row."""
 
     now: float
     circuits: dict[Name, Circuit]
+    refused: dict[str, float]
+    are_rows: bool
     rests: dict[str, Rest]
     switches: int
 
@@ -72,17 +82,24 @@ class Store:
         )
         self._compare_and_set = self._redis.register_script(_COMPARE_AND_SET)
 
-    def read(self) -> News:
-        """All of it but the statistics and the failures."""
+    def read(self, now: float | None = None) -> News:
+        """All of it but the statistics and the failures. `now`, as far as the reader knows it:
+        refusals that are over by then are left out."""
         pipe = self._redis.pipeline(transaction=False)
         pipe.time()
         pipe.hgetall(_CIRCUITS)
         pipe.hgetall(_KEYS)
         pipe.get(_SWITCHES)
-        (seconds, micros), circuits, rests, switches = pipe.execute()
+        pipe.zrevrangebyscore(
+            _REFUSED, "+inf", now or 0.0, start=0, num=MAX_REFUSED, withscores=True
+        )
+        pipe.exists(_ROWS)
+        (seconds, micros), circuits, rests, switches, refused, are_rows = pipe.execute()
         return News(
             seconds + micros / 1_000_000,
             {_name(field): _circuit(value) for field, value in circuits.items()},
+            {key.decode(): until for key, until in refused},
+            bool(are_rows),
             {field.decode(): rest for field, value in rests.items() if (rest := _rest(value))},
             int(switches or 0),
         )
@@ -152,6 +169,35 @@ class Store:
             else:
                 pipe.hset(_KEYS, mapping={name: _encode(rest)})
         pipe.expire(_KEYS, _KEPT_FAILURES)
+        pipe.execute()
+
+    def tell_of_callers(self, share: Share, now: float, rules: CallerRules) -> None:
+        """Count failures, and say who is refused: callers after a row of failures, for longer with
+        each further one, and payers that have spent their quota, until the period ends."""
+        period = int(now / rules.window)
+        key, ends = f"health:failed:{period}", (period + 1) * rules.window
+        payers, callers = list(share.failures.items()), list(share.rows.items())
+        pipe = self._redis.pipeline(transaction=False)
+        for (payer, _), failures in payers:
+            pipe.hincrby(key, payer, failures)
+        for caller, failures in callers:
+            pipe.hincrby(_ROWS, caller, failures)
+        pipe.expire(key, int(2 * rules.window) + 1)
+        pipe.expire(_ROWS, int(2 * LONGEST_PAUSE))
+        if share.served:
+            pipe.hdel(_ROWS, *share.served)
+        totals = pipe.execute()
+        refused = {}
+        for ((payer, is_free), _), total in zip(payers, totals, strict=False):
+            if total >= (rules.free_quota if is_free else rules.quota):
+                refused[payer] = ends
+        for (caller, _), total in zip(callers, totals[len(payers) :], strict=False):
+            if (beyond := total - rules.in_a_row + 1) > 0:
+                refused[caller] = now + min(rules.pause * beyond, LONGEST_PAUSE)
+        pipe = self._redis.pipeline(transaction=False)
+        if refused:
+            pipe.zadd(_REFUSED, refused, gt=True)
+        pipe.zremrangebyscore(_REFUSED, "-inf", now)
         pipe.execute()
 
     def signal_switches(self) -> None:

@@ -9,7 +9,6 @@ from health.statistics import Statistics
 
 Table = Mapping[str, Any]
 
-_STATES = {"closed": "closed", "open": "open", "half_open": "half-open"}
 _FAULTS = {"key": "the provider refuses it", "quota": "its quota is exhausted"}
 _NOTHING = "-"
 
@@ -29,14 +28,19 @@ def tables_of(view: ProviderView) -> list[tuple[str, Table]]:
 
 def _circuits(view: ProviderView) -> Table:
     return {
-        "headers": ["Model", "Circuit"],
-        "rows": [[each.model, _circuit(each)] for each in view.models],
+        "headers": ["Model", "Circuit", "Last probe"],
+        "rows": [[each.model, _circuit(each), _probe(each)] for each in view.models],
     }
 
 
 def _circuit(view: ModelView) -> str:
-    waits = f", for {view.wait:.0f} s more" if view.state == "open" else ""
-    return _STATES[view.state] + waits
+    if view.state == "closed":
+        return "closed"
+    return f"open: {view.cause}; the next probe tells in {view.wait:.0f} s"
+
+
+def _probe(view: ModelView) -> str:
+    return _NOTHING if view.since_probe is None else f"{view.since_probe:.0f} s ago"
 
 
 def _calls(view: ProviderView, index: int) -> Table:

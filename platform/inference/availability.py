@@ -1,34 +1,76 @@
 """Can a model be called now? Asked before anything is held; `health` knows the answer."""
 
+from uuid import UUID
+
+from accounts.models import User
+from billing.types import FREE_PLAN
 from catalog.types import Model
+from common.errors import DomainError
 from health import services as health
+from health.callers import Caller
 from health.entry import Entry
 from health.services import Refusal
-from inference.errors import ProviderNotAvailable, ProviderSuspended
+from inference.errors import CallsKeepFailing, ProviderNotAvailable, ProviderSuspended
+from inference.metrics import refused_callers
 from inference.types import Call
 
 
-def refusal_of(model: Model) -> ProviderNotAvailable | None:
-    """The error of a call that would be made now, if it would be refused."""
-    refusal = health.refusal_of(model)
+def refusal_of(
+    model: Model, account_id: UUID, free_network: str | None = None
+) -> DomainError | None:
+    """The error of a call that this account would make now, if it would be refused:
+    ProviderNotAvailable or CallsKeepFailing. `free_network` is that of a `Call`."""
+    refusal = health.refusal_of(model, Caller(account_id, free_network))
     return None if refusal is None else _error_of(refusal)
 
 
-def check(model: Model) -> None:
-    """Raises ProviderNotAvailable where a call would be refused now."""
-    if error := refusal_of(model):
+def is_available(model: Model) -> bool:
+    """Would the provider be called for anybody?"""
+    return health.refusal_of(model) is None
+
+
+def check(model: Model, account_id: UUID, free_network: str | None = None) -> None:
+    """Raises ProviderNotAvailable or CallsKeepFailing where a call of this account would be refused
+    now."""
+    if error := refusal_of(model, account_id, free_network):
         raise error
 
 
 async def enter(call: Call) -> Entry:
-    """Let a call through to its provider. Raises ProviderNotAvailable."""
-    entry = await health.enter(call.model, call.account_id)
-    if isinstance(entry, Refusal):
-        raise _error_of(entry)
-    return entry
+    """Let a call through to its provider. Raises ProviderNotAvailable and CallsKeepFailing."""
+    return _entered(call, await health.enter(call.model, caller_of(call)))
 
 
-def _error_of(refusal: Refusal) -> ProviderNotAvailable:
+async def enter_accepted(call: Call) -> Entry:
+    """The same for an order that was accepted, and waits until its provider takes it: it counts
+    against nobody. Raises ProviderNotAvailable."""
+    return _entered(call, await health.enter(call.model, None))
+
+
+def caller_of(call: Call) -> Caller | None:
+    """Whose call it is; None for what the platform calls for itself."""
+    if call.funding == "platform":
+        return None
+    return Caller(call.account_id, call.free_network)
+
+
+def network_of(user: User) -> str | None:
+    """The network that a free account shares its quota of failed calls with: the one it was created
+    from. None for accounts on other plans."""
+    return user.signup_network if user.plan == FREE_PLAN else None
+
+
+def _entered(call: Call, entry: Entry | Refusal) -> Entry:
+    if not isinstance(entry, Refusal):
+        return entry
+    if entry.is_callers:
+        refused_callers.labels(call.model.provider, call.model.id).inc()
+    raise _error_of(entry)
+
+
+def _error_of(refusal: Refusal) -> DomainError:
+    if refusal.is_callers:
+        return CallsKeepFailing(retry_after=refusal.retry_after)
     if refusal.retry_after is None:
         return ProviderNotAvailable()
     return ProviderSuspended(retry_after=refusal.retry_after)

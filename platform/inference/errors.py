@@ -59,6 +59,15 @@ class ProviderRefusesUs(UpstreamFailed):
     )
 
 
+class ProviderFails(UpstreamFailed):
+    """The circuit of the model has opened while the call ran: the provider fails for everybody."""
+
+    message = (
+        "The model's provider has stopped answering while this ran, for everybody. Nothing was "
+        "billed; try again after Retry-After seconds, or choose another model."
+    )
+
+
 class AnswerInterrupted(DomainError):
     """The provider failed in the middle of its answer. The output so far is billed."""
 
@@ -72,11 +81,23 @@ class ProviderNotAvailable(DomainError):
 
 
 class ProviderSuspended(ProviderNotAvailable):
-    """Too many calls have failed at the provider: it is spared for a while (`retry_after`)."""
+    """The provider fails, as a probe or a fault has shown: it is spared until a probe is answered,
+    which may be in `retry_after` seconds."""
 
     message = (
         "This model's provider fails at the moment. Nothing was billed; try again after "
         "Retry-After seconds, or choose another model."
+    )
+
+
+class CallsKeepFailing(DomainError):
+    """The caller's own calls fail, while the provider answers others: this caller is refused for
+    `retry_after` seconds."""
+
+    code, status = "rate_limit_exceeded", 429
+    message = (
+        "Your own calls keep failing at the model's provider, which answers others. Wait for "
+        "Retry-After seconds, and change the request. Nothing was billed."
     )
 
 

@@ -100,6 +100,25 @@ shortfall = Counter(
     provider=PROVIDERS,
     model=MODELS,
 )
+refused_callers = Counter(
+    "platform_callers_refused_total",
+    "Calls that were refused because their callers' own calls keep failing.",
+    provider=PROVIDERS,
+    model=MODELS,
+)
+probes = Counter(
+    "platform_probes_total",
+    "Probes of models that have ended, by what they have found.",
+    provider=PROVIDERS,
+    model=MODELS,
+    outcome=frozenset({"answered", "failed", "unmade", "no_budget"}),
+)
+calls_in_flight = Counter(
+    "platform_circuit_calls_in_flight_total",
+    "Calls of a model that ran in this process when its circuit opened.",
+    provider=PROVIDERS,
+    model=MODELS,
+)
 provider_faults = Counter(
     "platform_provider_faults_total",
     "Answers of providers that say that our key is refused, our quota used up, a model gone.",

@@ -5,6 +5,7 @@ reader stops; the runner reads the provider to the end and settles: what is prod
 """
 
 import asyncio
+import math
 import time
 from abc import ABC, abstractmethod
 from typing import Generic, TypeVar, cast
@@ -21,7 +22,7 @@ from common.errors import DomainError, ServiceUnavailable
 from common.ids import uuid7
 from health.entry import Entry
 from inference import holds, reports, retries, settlement
-from inference.errors import AnswerInterrupted, UpstreamFailed, meaning_of
+from inference.errors import AnswerInterrupted, ProviderFails, UpstreamFailed, meaning_of
 from inference.metrics import Steps
 from inference.types import Call
 from providers.errors import ProviderError
@@ -135,6 +136,24 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
 
     # --- The runtime's side -----------------------------------------------------------------------
 
+    @property
+    def is_probe(self) -> bool:
+        """Is it the platform's own call, which tells how the provider is?"""
+        return self._entry.is_probe
+
+    def suspect_if_silent(self, seconds: float) -> None:
+        """Let the call cause a probe where nothing has come of it for so long."""
+        if self._is_silent and time.monotonic() - cast(float, self._asked_at) >= seconds:
+            self._entry.suspect()
+
+    def stop_if_silent(self) -> bool:
+        """Stop a call whose provider has fallen silent for everybody, if nothing has come of it.
+        Returns whether it was stopped."""
+        if not self._is_silent:
+            return False
+        self.stop(ProviderFails(retry_after=self._seconds_to_wait()))
+        return True
+
     def stop(self, reason: DomainError) -> None:
         """Stop reading the provider; what was produced is settled, and the reader gets `reason`.
 
@@ -223,6 +242,8 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
             await asyncio.sleep(pause)
             if self._stopped_by is not None:
                 return
+            if not self._entry.may_be_repeated:
+                raise ProviderFails(retry_after=self._seconds_to_wait())
 
     async def _try(self, ends_at: float) -> float | None:
         """Call the provider. None where that went well, or the seconds until the next attempt."""
@@ -231,12 +252,14 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
         try:
             await self._traced_call(ends_at - began_at)
         except ProviderError as error:
-            self._note_failure(error, ends_at)
             is_over = self.has_output or self._stopped_by is not None
             is_over = is_over or not self._entry.may_be_repeated
             pause = None if is_over else retries.pause_after(error, self._attempts)
-            if pause is None or time.monotonic() + pause > ends_at:
+            again = pause is not None and time.monotonic() + pause <= ends_at
+            self._note_failure(error, ends_at, again=again)
+            if not again:
                 raise
+            self._cause = error
             reports.report_failure(self.call, error, after_output=False, again=True)
             return pause
         first = self._first_output_at
@@ -263,18 +286,26 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
                 span.fail(meaning_of(error).code)
                 raise
 
-    def _note_failure(self, error: ProviderError, ends_at: float) -> None:
+    def _note_failure(self, error: ProviderError, ends_at: float, *, again: bool) -> None:
         """A provider that had less time than it may take, or that answers to the end of the time,
         has not failed."""
         is_out_of_time = self.has_output and time.monotonic() >= ends_at - NEARLY
         was_patient = self.call.total_seconds >= PATIENT_SECONDS and not is_out_of_time
-        self._entry.failed(error, self.call.request_id, was_patient=was_patient)
+        self._entry.failed(error, self.call.request_id, was_patient=was_patient, again=again)
 
     def _explain(self, error: ProviderError) -> DomainError:
         """What a provider's failure means to the caller."""
         self._cause = error
         reports.report_failure(self.call, error, after_output=self.has_output, again=False)
-        return AnswerInterrupted() if self.has_output else meaning_of(error)
+        if self.has_output:
+            return AnswerInterrupted()
+        meaning = meaning_of(error)
+        if type(meaning) is UpstreamFailed and not self._entry.may_be_repeated:
+            return ProviderFails(retry_after=self._seconds_to_wait())
+        return meaning
+
+    def _seconds_to_wait(self) -> int:
+        return max(1, math.ceil(self._entry.wait))
 
     async def _resolve(self, failure: DomainError | None) -> None:
         """Settle what came out, or release the hold; then tell the reader how it went.
@@ -355,6 +386,11 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
             provider=self._answered_at - self._asked_at,
             settle=now - self._answered_at,
         )
+
+    @property
+    def _is_silent(self) -> bool:
+        """Is the provider called, and has nothing come yet?"""
+        return self._reading is not None and not self.has_output and self._stopped_by is None
 
     # --- Telling the reader -----------------------------------------------------------------------
 

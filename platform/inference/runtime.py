@@ -47,13 +47,15 @@ class Runtime:
         self._runners: dict[UUID, CallRunner[Any, Any]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._keepers: list[asyncio.Task[None]] = []
+        self._has_keepers = False
         self._progress = asyncio.Event()
         self._stop_at = 0.0
 
-    async def start(self, runner: AnyRunner) -> AnyRunner:
-        """Run a call. Raises ServiceUnavailable where there is no room, or no lease."""
+    async def start(self, runner: AnyRunner, *, beyond_room: bool = False) -> AnyRunner:
+        """Run a call. Raises ServiceUnavailable where there is no room, unless it may go beyond
+        that, or no lease."""
         try:
-            await self.admit()
+            await self.admit(beyond_room=beyond_room)
         except ServiceUnavailable as refusal:
             runner.refuse(refusal)
             raise
@@ -79,10 +81,11 @@ class Runtime:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def admit(self) -> None:
+    async def admit(self, *, beyond_room: bool = False) -> None:
         """Return if a call could start now. Raises ServiceUnavailable otherwise, as `start`
         does."""
-        if self._refuses or len(self._runners) >= settings.MAX_OPEN_CALLS:
+        is_full = len(self._runners) >= settings.MAX_OPEN_CALLS and not beyond_room
+        if self._refuses or is_full:
             raise ServiceUnavailable
         await self._lease.ensure()
         self._start_keepers()
@@ -90,6 +93,21 @@ class Runtime:
     def note_progress(self) -> None:
         """Note that a call has come far enough for a checkpoint."""
         self._progress.set()
+
+    @property
+    def runners(self) -> list[CallRunner[Any, Any]]:
+        """The calls that run."""
+        return list(self._runners.values())
+
+    @property
+    def is_ending(self) -> bool:
+        """Does this process drain, or refuse calls?"""
+        return self.draining or self._refuses
+
+    def keep(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do work beside the calls until the runtime is closed."""
+        loop, context = asyncio.get_running_loop(), contextvars.Context()
+        self._keepers.append(loop.create_task(work, context=context))
 
     def begin_drain(self, *, seconds: float | None = None) -> None:
         """Stop the running calls when the drain time is over, and refuse new ones from then on."""
@@ -145,12 +163,10 @@ class Runtime:
     # --- Tasks beside the calls -------------------------------------------------------------------
 
     def _start_keepers(self) -> None:
-        if not self._keepers:
-            loop, context = asyncio.get_running_loop(), contextvars.Context()
-            self._keepers = [
-                loop.create_task(self._keep_checkpoints(), context=context),
-                loop.create_task(self._expire_unknown_charges(), context=context),
-            ]
+        if not self._has_keepers:
+            self._has_keepers = True
+            self.keep(self._keep_checkpoints())
+            self.keep(self._expire_unknown_charges())
 
     async def _expire_unknown_charges(self) -> None:
         """Expire the charges of this process that have no runner."""

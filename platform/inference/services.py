@@ -6,10 +6,11 @@ from typing import TypeVar
 from billing.selectors import idempotency
 from health.entry import Entry
 from health.services import entry_of
-from inference.availability import enter
+from inference import probes
+from inference.availability import caller_of, enter
 from inference.chat import ChatRunner
 from inference.embeddings import EmbeddingRunner
-from inference.errors import ProviderNotAvailable
+from inference.errors import CallsKeepFailing, ProviderNotAvailable
 from inference.images import ImageRunner
 from inference.runtime import AnyRunner, Runtime, get_runtime
 from inference.speech import SpeechRunner
@@ -30,8 +31,8 @@ async def admit() -> None:
 
 
 # What becomes of a call, its refusal included, is read from the runner. They all raise
-# ProviderNotAvailable or ServiceUnavailable before anything is held: ProviderSuspended, with a
-# `retry_after`, where the circuit of the model is open.
+# ProviderNotAvailable, CallsKeepFailing or ServiceUnavailable before anything is held:
+# ProviderSuspended, with a `retry_after`, where the circuit of the model is open.
 
 
 async def open_chat(call: ChatCall) -> ChatRunner:
@@ -102,22 +103,25 @@ def _configured(wire: T | None) -> T:
 async def _start(call: Call, runner_of: Callable[[Entry, Runtime], AnyRunner]) -> AnyRunner:
     entry, runtime = await _enter(call), get_runtime()
     try:
-        return await runtime.start(runner_of(entry, runtime))
+        runner = await runtime.start(runner_of(entry, runtime))
     except BaseException:
         entry.leave()
         raise
+    probes.keep_probing()
+    return runner
 
 
 def _replay(call: Call, runner_of: Callable[[Entry, Runtime], AnyRunner]) -> AnyRunner:
-    return runner_of(entry_of(call.model, call.account_id), get_runtime())
+    return runner_of(entry_of(call.model, None), get_runtime())
 
 
 async def _enter(call: Call) -> Entry:
-    """Let a call through to its provider, or to its stored answer. Raises ProviderNotAvailable."""
+    """Let a call through to its provider, or to its stored answer. Raises ProviderNotAvailable and
+    CallsKeepFailing."""
     try:
         return await enter(call)
-    except ProviderNotAvailable:
+    except (ProviderNotAvailable, CallsKeepFailing):
         key = call.request_key
         if key is None or not await idempotency.has_ended(call.account_id, key):
             raise
-    return entry_of(call.model, call.account_id)
+    return entry_of(call.model, caller_of(call))

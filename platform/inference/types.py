@@ -36,6 +36,9 @@ class Call(Struct, frozen=True, kw_only=True, dict=True):
 
     The cost of a call of a group (`group_id`) counts against the budget of the group.
 
+    `free_network` is the network of a free account, which shares its quota of failed calls with it;
+    empty where it is not known, and None for other accounts.
+
     A caller whose own rows describe the call names the charge (`charge_id`), and writes these rows
     in the transaction that ends the charge (`conclude`). The caller may have placed the hold in the
     transaction that creates the rows (see inference.holds): `held_by` is the owner of that charge,
@@ -57,6 +60,7 @@ class Call(Struct, frozen=True, kw_only=True, dict=True):
     free_window: bool = False
     held_by: UUID | None = None
     group_id: UUID | None = None
+    free_network: str | None = None
 
     @property
     def worst_cost(self) -> int:

@@ -51,6 +51,8 @@ _OUR_KEY = frozenset(
         *("1000", "1001", "1002", "1003", "1004"),  # Z.ai
     }
 )
+# Of these, those that neither the size nor the content of a request can cause.
+_CERTAIN = (_OUR_QUOTA | _OUR_KEY) - {"quota_per_day", "FAILED_PRECONDITION", "billing_error"}
 _TOO_LONG = frozenset({"context_length_exceeded", "exceed_context_size_error", "1261"})
 _BLOCKED = frozenset(
     {
@@ -128,7 +130,8 @@ def _error(status: int, problem: _Problem) -> ProviderError:
     if codes & _BLOCKED or _SAYS_BLOCKED.search(message):
         return _refused(message, blocked=True)
     if fault := _fault_of_ours(status, problem):
-        return ProviderUnavailable(fault)
+        is_certain = status == 401 or bool(codes & _CERTAIN)
+        return ProviderUnavailable(fault, is_certain=is_certain)
     if codes & _TOO_LONG or status == 413:
         return _refused(message, too_long=True)
     if status in _CALLER_CAN_MEND:

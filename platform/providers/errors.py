@@ -84,7 +84,9 @@ class ProviderUnavailable(ProviderError):
     """The provider refuses to serve us until an operator has looked after `fault`.
 
     `turned_away`: the provider has answered the request itself with this refusal, and has begun
-    nothing.
+    nothing. `is_certain`: any other request would be refused as well. A status alone says that only
+    of a key (401): a firewall refuses contents with 403, a request may be too large for what is
+    left of a quota (402, 429), and what is not found (404) may be named in it.
     """
 
     _MESSAGES: ClassVar[dict[AccountFault, str]] = {
@@ -93,10 +95,13 @@ class ProviderUnavailable(ProviderError):
         "model": "The provider does not serve this model any more.",
     }
 
-    def __init__(self, fault: AccountFault, *, turned_away: bool = False) -> None:
+    def __init__(
+        self, fault: AccountFault, *, turned_away: bool = False, is_certain: bool = False
+    ) -> None:
         super().__init__(self._MESSAGES[fault])
         self.fault = fault
         self.turned_away = turned_away
+        self.is_certain = is_certain
 
 
 class RequestRefused(ProviderError):

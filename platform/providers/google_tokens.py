@@ -106,14 +106,14 @@ class AccessTokens:
     async def _renew(self, seconds: float) -> _Token:
         account = self._account
         if account is None:
-            raise ProviderUnavailable("key", turned_away=True)
+            raise ProviderUnavailable("key", turned_away=True, is_certain=True)
         fields = {"grant_type": _GRANT, "assertion": _assertion(account)}
         call = HttpCall(account.token_uri, _FORM, urlencode(fields).encode())
         asked_at = time.monotonic()
         try:
             answer = await RestCalls(self._client, seconds=seconds).post(call, _decode_answer)
         except (RequestRefused, ProviderUnavailable) as error:
-            raise ProviderUnavailable("key", turned_away=True) from error
+            raise ProviderUnavailable("key", turned_away=True, is_certain=True) from error
         except UpstreamError as error:
             error.retryable = True
             raise
@@ -132,7 +132,7 @@ def _assertion(account: ServiceAccount) -> str:
     try:
         return jwt.encode(claims, account.private_key, "RS256")
     except (ValueError, TypeError, jwt.PyJWTError):
-        raise ProviderUnavailable("key", turned_away=True) from None
+        raise ProviderUnavailable("key", turned_away=True, is_certain=True) from None
 
 
 def _headers(token: _Token) -> dict[str, str]:

@@ -109,4 +109,5 @@ def steer(arrival: Arrival, texts: list[str], question: str) -> Exchange:
         arrival.memory.journal.marked(options.marker)
     ):
         options = steering.without_fault(options)
+    options = arrival.memory.outages.get(call.model, options)
     return Exchange(call, arrival.provider, options, arrival.connection)

@@ -72,5 +72,7 @@ class Memory:
     uploads: Recent[bytes] = field(default_factory=Recent)
     access_tokens: "Recent[AccessToken]" = field(default_factory=Recent)
     dead_keys: "dict[str, DeadKey]" = field(default_factory=dict)
+    # By the providers' names of the models.
+    outages: dict[str, Steering] = field(default_factory=dict)
     keys: KeyRing = field(default_factory=KeyRing)
     service_account: KeyRing = field(default_factory=KeyRing)

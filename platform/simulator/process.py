@@ -54,6 +54,15 @@ class RunningSimulator:
         """Accept all keys again."""
         self._ask("DELETE", "/_keys")
 
+    def begin_outage(self, model: str, **steering: Any) -> None:
+        """Let all calls of a model fail from now on; `model` is the provider's name of it."""
+        body = json.dumps({"model": model, "steering": steering}).encode()
+        self._ask("PUT", "/_outages", body)
+
+    def end_outages(self) -> None:
+        """Let all models work again."""
+        self._ask("DELETE", "/_outages")
+
     @property
     def githost(self) -> GitHostControl:
         """The control of the Git hosts."""

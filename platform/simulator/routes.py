@@ -19,6 +19,7 @@ from simulator import (
     openai_images,
     openai_speech,
     operations,
+    outages,
     providers,
     xai_images,
 )
@@ -64,6 +65,8 @@ ROUTES = (
     Route("DELETE", "/_journal", control.clear_journal, keyless=True),
     Route("PUT", "/_keys", dead_keys.let_die, keyless=True),
     Route("DELETE", "/_keys", dead_keys.revive, keyless=True),
+    Route("PUT", "/_outages", outages.begin, keyless=True),
+    Route("DELETE", "/_outages", outages.end, keyless=True),
     Route("GET", "/_pictures/{name}.png", images.show, keyless=True),
     Route("GET", "/{vendor}/v1/models", control.models),
     Route("POST", "/{vendor}/v1/chat/completions", openai_chat.respond, "chat"),

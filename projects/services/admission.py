@@ -30,12 +30,13 @@ def check_limit(*, user: User) -> None:
 
 
 def check_first_step(*, run: Run) -> None:
-    """Raises ProviderNotAvailable, and the PaymentRequired of a plan that could not be paid."""
+    """Raises ProviderNotAvailable, CallsKeepFailing, and the PaymentRequired of a plan that could
+    not be paid."""
     roster = roster_of_run(run)
     model = get_catalog().find(run.planner_model)
     if model is None or not roster:
         raise ProviderNotAvailable
-    check(model)
+    check(model, run.account_id)
     brief = Brief(
         goal=run.goal, roster=roster, max_subtasks=run.max_subtasks, max_parallel=run.max_parallel
     )

@@ -1,5 +1,6 @@
 """A run whose provider is spared for a while."""
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +13,6 @@ from projects.tests.principal import Principal, new_principal, part
 from simulator.process import RunningSimulator
 from tests.short_circuits import running_with_short_circuits
 
-MIN_CALLS = 3
 DOWN = {"fail": "before", "status": 503}
 MODEL = "gpt-6-luna"
 
@@ -26,27 +26,58 @@ def alice(
 ) -> Iterator[Principal]:
     """With a web process and a worker whose circuits open soon."""
     with (
-        running_with_short_circuits(simulator, tmp_path, min_calls=MIN_CALLS) as web,
+        running_with_short_circuits(simulator, tmp_path, CALLER_FAILURES="3") as web,
         httpx.Client(base_url=web.url, timeout=30) as http,
     ):
         yield new_principal(http, web, simulator)
+        simulator.end_outages()
 
 
 def test_a_step_waits_until_its_provider_is_back(alice: Principal) -> None:
-    """The first subtask fails; the circuit that it has opened fails no other."""
-    planned = 1  # the call of the plan has the marker, too
+    """Some subtasks fail; the circuit that a probe then opens fails no other."""
+    alice.simulator.begin_outage(MODEL, **DOWN)
+    run = alice.start(
+        *(part(key, model=MODEL) for key in "abcdefgh"),
+        max_parallel=1,
+        planner_model="claude-haiku-5-5",
+    )
+
+    def failed() -> int:
+        shown = alice.do("GET", f"/sessions/{run['id']}")
+        return sum(each["status"] == "failed" for each in shown["subtasks"])
+
+    def is_waiting() -> bool:
+        before = failed()
+        time.sleep(3)
+        return failed() == before >= 3
+
+    wait_until(is_waiting, seconds=60)
+    waited = failed()
+    alice.simulator.end_outages()
+    with alice.follow(run) as follower:
+        pass
+    ended = follower.pictures[-1]
+    statuses = [each["status"] for each in ended["subtasks"]]
+    assert statuses == ["failed"] * waited + ["completed"] * (8 - waited)
+    assert 3 <= waited < 8
+    alice.check_money(ended)
+
+
+def test_a_step_waits_while_its_user_is_refused_alone(alice: Principal) -> None:
+    """The provider answers the probe: the failures are this user's own."""
+    attempts, planned = 3, 1  # the call of the plan has the marker, too
     goal = alice.goal(
-        part("a", model=MODEL),
-        part("b", model=MODEL),
-        work={**DOWN, "times": planned + MIN_CALLS},
+        *(part(key, model=MODEL) for key in "abcd"),
+        work={**DOWN, "times": planned + 3 * attempts},
     )
     run = alice.finished(goal=goal, max_parallel=1, planner_model="claude-haiku-5-5")
-    assert [each["status"] for each in run["subtasks"]] == ["failed", "completed"]
+    assert [each["status"] for each in run["subtasks"]] == ["failed"] * 3 + ["completed"]
     alice.check_money(run)
 
 
 def test_a_run_is_not_begun_while_its_planner_is_spared(alice: Principal) -> None:
-    goal = alice.goal(part("a"), plan=DOWN)
+    alice.simulator.begin_outage(MODEL, **DOWN)
+    goal = alice.goal(part("a"))
 
     def refused() -> httpx.Response | None:
         answer = alice.send("POST", "/sessions", prompt=goal, planner_model=MODEL)
@@ -57,3 +88,6 @@ def test_a_run_is_not_begun_while_its_planner_is_spared(alice: Principal) -> Non
     assert answer is not None
     assert answer.json()["code"] == "provider_unavailable"
     assert int(answer.headers["retry-after"]) >= 1
+    # What waits goes on when a probe is answered.
+    alice.simulator.end_outages()
+    wait_until(lambda: refused() is None, seconds=30)

@@ -25,8 +25,9 @@ class Estimate(Struct, frozen=True, kw_only=True):
 
 
 def estimate(draft: Draft) -> Estimate:
-    """The price of an order. Nothing is held. Raises ProviderNotAvailable."""
-    check(draft.model)
+    """The price of an order. Nothing is held. Raises ProviderNotAvailable,
+    CallsKeepFailing."""
+    check(draft.model, draft.user.pk)
     spending_power = get_spending_power(draft.user)
     terms = draft.order.terms
     cost = terms.cost_of(terms.quantity)

@@ -31,14 +31,14 @@ def place(*, draft: Draft, request_key: RequestKey | None) -> tuple[JobView, boo
     has placed it.
 
     Raises IdempotencyMismatch, NotFound where the earlier job is deleted, ProviderNotAvailable,
-    TooManyJobs, StorageQuotaExceeded, the draft's `parent_gone`, UploadNotFound, and what a hold
-    raises (PaymentRequired).
+    CallsKeepFailing, TooManyJobs, StorageQuotaExceeded, the draft's `parent_gone`, UploadNotFound,
+    and what a hold raises (PaymentRequired).
     """
     user = draft.user
     earlier = idempotency.claim(account=user, request_key=request_key)
     if earlier is not None and (generation := _find_earlier(user, earlier)):
         return view_of(generation), True
-    check(draft.model)
+    check(draft.model, user.pk)
     check_room(user)
     draft = _lock_parent(draft)
     generation = Generation(

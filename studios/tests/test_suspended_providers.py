@@ -17,8 +17,9 @@ from studios.tests.artist import STUDIOS, Artist, Job, new_artist
 from tests.short_circuits import running_with_short_circuits
 
 MODEL, PROVIDER = "meshy-6", "meshy"
-MIN_CALLS = 3
-DOWN = {"fail": "before", "status": 503, "times": MIN_CALLS}
+# What no order can cause: it opens the circuit at once, and again for as long as it lasts.
+REFUSED_KEY = {"fail": "before", "status": 401, "times": 1}
+DOWN = {"fail": "before", "status": 503, "times": 3}
 
 
 @pytest.fixture
@@ -30,7 +31,7 @@ def alice(
 ) -> Iterator[Artist]:
     """With a web process and a worker whose circuits open soon."""
     with (
-        running_with_short_circuits(simulator, tmp_path, min_calls=MIN_CALLS) as web,
+        running_with_short_circuits(simulator, tmp_path) as web,
         httpx.Client(base_url=web.url, timeout=30) as http,
     ):
         yield new_artist(http, simulator)
@@ -50,13 +51,29 @@ def is_refused(bob: Artist) -> bool:
 
 
 def test_an_order_waits_until_its_provider_is_back(alice: Artist) -> None:
+    """No probe is made of 3D models: their circuit closes by itself."""
     bob = new_artist(alice.http, alice.simulator, name="bob")
-    job = alice.order(MODEL, steering=DOWN)
-    wait_until(lambda: len(alice.calls()) == MIN_CALLS, seconds=60)
-    wait_until(lambda: is_refused(bob), seconds=10)
+    patient = {"fail": "before", "status": 503, "retry_after": 2, "times": 1}
+    job = alice.order(MODEL, steering=patient)
+    wait_until(lambda: failures_of(job) == 1, seconds=60)
+    refused = bob.order(MODEL, steering=REFUSED_KEY)
+    assert bob.ended(refused)["status"] == "failed"
+    wait_until(lambda: is_refused(bob), seconds=4)
+    wait_until(lambda: failures_of(job) == 2, seconds=60)
+    assert len(alice.calls()) == 1
 
     assert alice.ended(job)["status"] == "completed"
-    assert alice.submissions() == ["refused"] * MIN_CALLS + ["completed"]
+    assert alice.submissions() == ["refused", "completed"]
+    alice.check_money()
+
+
+def test_the_failures_of_one_order_close_a_model_for_nobody(alice: Artist) -> None:
+    bob = new_artist(alice.http, alice.simulator, name="bob")
+    job = alice.order(MODEL, steering=DOWN)
+    wait_until(lambda: len(alice.calls()) == 3, seconds=60)
+    assert not is_refused(bob)
+    assert alice.ended(job)["status"] == "completed"
+    assert alice.submissions() == ["refused"] * 3 + ["completed"]
     alice.check_money()
 
 

@@ -380,12 +380,28 @@ SIMULATED_PROVIDERS: list[str] = env.list(
 PROVIDERS = from_environ(
     env.ENVIRON, simulated=frozenset(SIMULATED_PROVIDERS), simulator_url=SIMULATOR_URL
 )
-# A model's circuit at its provider opens when, of at least so many calls in so many seconds, at
-# least this part has failed; calls are then refused for so many seconds (docs/decisions/0066).
+# So many failed calls of a model in so many seconds cause a probe, a call of the platform's own; so
+# many failures that no request can cause open the circuit, as a probe does that fails. Without a
+# probe it closes after so many seconds (docs/decisions/0066).
 CIRCUIT_WINDOW_SECONDS: int = env.int("CIRCUIT_WINDOW_SECONDS", 60)
-CIRCUIT_MIN_CALLS: int = env.int("CIRCUIT_MIN_CALLS", 5)
-CIRCUIT_FAILURE_PERCENT: int = env.int("CIRCUIT_FAILURE_PERCENT", 50)
+CIRCUIT_FAILURES: int = env.int("CIRCUIT_FAILURES", 3)
+# A call that has brought nothing for so many seconds counts among the failed ones.
+CIRCUIT_SILENT_SECONDS: int = env.int("CIRCUIT_SILENT_SECONDS", 20)
+CIRCUIT_FAULTS: int = env.int("CIRCUIT_FAULTS", 1)
 CIRCUIT_OPEN_SECONDS: int = env.int("CIRCUIT_OPEN_SECONDS", 15)
+# Seconds that a probe may take, and the least between two probes of a model by all processes.
+PROBE_SECONDS: int = env.int("PROBE_SECONDS", 5)
+PROBE_PAUSE_SECONDS: int = env.int("PROBE_PAUSE_SECONDS", 5)
+# The daily limit (UTC) on the costs of probes. When it is spent, there are none.
+PROBE_DAILY_BUDGET_USD: int = env.int("PROBE_DAILY_BUDGET_USD", 5)
+# A caller whose calls of a model fail so often in a row is refused there alone for so many seconds,
+# and longer with each further failure. So many failed calls in so many seconds are the quota of an
+# account, and of all free accounts of a network together.
+CALLER_FAILURES: int = env.int("CALLER_FAILURES", 5)
+CALLER_PAUSE_SECONDS: int = env.int("CALLER_PAUSE_SECONDS", 5)
+FAILED_CALLS_SECONDS: int = env.int("FAILED_CALLS_SECONDS", 600)
+FAILED_CALLS: int = env.int("FAILED_CALLS", 200)
+FREE_FAILED_CALLS: int = env.int("FREE_FAILED_CALLS", 20)
 # Open runners per process; over it a request is refused before any hold.
 MAX_OPEN_CALLS: int = env.int("MAX_OPEN_CALLS", 2000)
 # Connections that the calls of a process share, beside those that its lanes keep.

@@ -24,8 +24,12 @@ INSTALLED_APPS = [
 ]
 # The simulator, and hosts that tests script.
 OUTBOUND_ALLOWED = ["127.0.0.1"]
-# Tests let providers fail as often as they like; those of circuits set this themselves.
-CIRCUIT_MIN_CALLS = env.int("CIRCUIT_MIN_CALLS", 1_000_000)
+# Tests let providers fail as often as they like; those of circuits set these themselves.
+CIRCUIT_FAILURES = env.int("CIRCUIT_FAILURES", 1_000_000)
+CIRCUIT_FAULTS = env.int("CIRCUIT_FAULTS", 1_000_000)
+CALLER_FAILURES = env.int("CALLER_FAILURES", 1_000_000)
+FAILED_CALLS = env.int("FAILED_CALLS", 1_000_000)
+FREE_FAILED_CALLS = env.int("FREE_FAILED_CALLS", 1_000_000)
 # Tests spend without limit.
 FREE_DAILY_BUDGET_USD = env.int("FREE_DAILY_BUDGET_USD", 1_000_000)
 # All tests come from one network.

@@ -8,17 +8,20 @@ import pytest
 from django.core.cache import cache
 from pytest_django import Settings
 
-from health.board import Board, FailureNote, Name
-from health.circuit import Rules
+from health.board import Board, FailureNote
+from health.callers import CallerRules
+from health.circuit import Claim, Failed, Rules
 from health.exchange import Exchange
 from health.models import Provider, read_switches
+from health.name import Name
 from health.statistics import MINUTE, fields_of
 from health.store import Store
 from providers.config import PROVIDERS, from_environ
 from providers.keys import KeyRests, keys_of
 from tests.operators import Operator, audit_of, new_operator
 
-RULES = Rules(window=60.0, min_calls=2, share=0.5, open_seconds=60.0)
+RULES = Rules(window=60.0, failures=2, faults=1, pause=60.0, probe_seconds=5.0, open_seconds=60.0)
+CALLERS = CallerRules(in_a_row=5, pause=5.0, window=600.0, quota=200, free_quota=20)
 NAME = Name("openai", "gpt-6-luna")
 KEYS = ["sk-first-secret", "sk-second-secret"]
 
@@ -35,7 +38,7 @@ def elsewhere(settings: Settings) -> Iterator[Board]:
     settings.PROVIDERS = from_environ(
         {"OPENAI_API_KEY": ",".join(KEYS)}, simulated=frozenset(), simulator_url=""
     )
-    yield Board(lambda: RULES)
+    yield Board(lambda: RULES, lambda: CALLERS)
     forget_all()
 
 
@@ -46,7 +49,8 @@ def forget_all() -> None:
 
 
 def share(board: Board, rests: KeyRests | None = None) -> None:
-    Exchange(board, Store(), rests or KeyRests(), lambda: RULES)._share()
+    exchange = Exchange(board, Store(), rests or KeyRests(), lambda: RULES, lambda: CALLERS)
+    exchange._share()
 
 
 def test_there_is_a_row_for_each_provider(operator: Operator) -> None:
@@ -56,8 +60,10 @@ def test_there_is_a_row_for_each_provider(operator: Operator) -> None:
 
 def test_a_page_tells_how_a_provider_is(operator: Operator, elsewhere: Board) -> None:
     request_id = uuid4().hex
-    for caller in (1, 2):
-        elsewhere.count(NAME, caller, failed=True, ours=False)
+    elsewhere.fault(NAME, "connect", begun_at=elsewhere.now())
+    elsewhere.take(NAME, Claim("probe"))
+    elsewhere.take(NAME, Failed("probe", "503"))
+    for _ in range(2):
         elsewhere.add_statistics(NAME, fields_of("503", is_failure=True))
     elsewhere.add_statistics(NAME, fields_of("served", is_failure=False, first=0.2, total=3.0))
     elsewhere.note_failure("openai", FailureNote(time.time(), request_id, NAME.model, "503"))
@@ -67,7 +73,8 @@ def test_a_page_tells_how_a_provider_is(operator: Operator, elsewhere: Board) ->
 
     page = operator.get("health/provider/openai/change/")
 
-    assert "open, for" in page
+    assert "open: 503; the next probe tells in" in page
+    assert "0 s ago" in page
     assert "67%" in page
     assert "503: 2, served: 1" in page
     assert "0.18 s / 0.18 s" in page

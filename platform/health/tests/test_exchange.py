@@ -3,24 +3,30 @@
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
-from msgspec.structs import replace
 from pytest_django import Settings
 
 from health import board as boards
-from health.board import Board, FailureNote, Name
-from health.circuit import CLOSED, Answered, Claim, Release, Rules
+from health.board import Board, FailureNote
+from health.callers import Caller, CallerRules
+from health.circuit import Answered, Circuit, Claim, Failed, Rules
 from health.exchange import Exchange
+from health.name import Name
 from health.statistics import fields_of
-from health.store import Store
+from health.store import _CIRCUITS, Store
 from providers.keys import KeyRests, keys_of
 from tests.own_redis import OwnRedis
 
-RULES = Rules(window=60.0, min_calls=4, share=0.5, open_seconds=0.2, probe_seconds=1.0)
+RULES = Rules(window=60.0, failures=4, faults=1, pause=0.2, probe_seconds=1.0, open_seconds=30.0)
+CALLERS = CallerRules(in_a_row=3, pause=5.0, window=600.0, quota=100, free_quota=2)
 NAME = Name("openai", "org/model")
-ALICE, BOB = 1, 2
+ALICE, BOB = Caller(UUID(int=1)), Caller(UUID(int=2))
+NETWORK = "192.0.2.0/24"
+# The clocks of two processes may differ by the time that Redis takes to tell it.
+SKEW = 0.05
+CHARLIE, DORA = Caller(UUID(int=3), NETWORK), Caller(UUID(int=4), NETWORK)
 
 
 @pytest.fixture(scope="module")
@@ -34,20 +40,39 @@ class Process:
     """The board and the rests of one process."""
 
     def __init__(self) -> None:
-        self.board = Board(lambda: RULES)
+        self.board = Board(lambda: RULES, lambda: CALLERS)
         self.rests = KeyRests()
-        self.exchange = Exchange(self.board, Store(), self.rests, lambda: RULES)
+        self.exchange = Exchange(self.board, Store(), self.rests, lambda: RULES, lambda: CALLERS)
 
     def share(self) -> None:
         self.exchange._share()
 
-    def fail(self, *callers: int) -> None:
+    def suspect(self, times: int) -> None:
+        for _ in range(times):
+            self.board.suspect(NAME)
+
+    def fail(self, *callers: Caller) -> None:
         for caller in callers:
-            self.board.count(NAME, caller, failed=True, ours=False)
+            self.board.failed(NAME, caller)
+
+    def fault(self) -> None:
+        self.board.fault(NAME, "connect", begun_at=self.board.now() + 2 * SKEW)
+
+    def serve(self, caller: Caller) -> None:
+        """A call that began after all that has been told."""
+        self.board.served(NAME, caller, begun_at=self.board.now() + SKEW)
+
+    @property
+    def circuit(self) -> Circuit:
+        return self.board.circuit(NAME)
 
     @property
     def is_closed(self) -> bool:
-        return not self.board.circuit(NAME).open_until
+        return not self.board.is_open(NAME)
+
+    @property
+    def is_due(self) -> bool:
+        return self.board.due() == [NAME]
 
 
 @pytest.fixture
@@ -60,41 +85,44 @@ def processes(redis: OwnRedis, settings: Settings) -> list[Process]:
     return processes
 
 
-def test_what_one_process_sees_alone_opens_its_circuit_at_once(processes: list[Process]) -> None:
+def share(*processes: Process) -> None:
+    """What each knows is known to all."""
+    for _ in range(2):
+        for process in processes:
+            process.share()
+
+
+def test_a_fault_that_one_process_sees_opens_its_circuit_at_once(processes: list[Process]) -> None:
     here, there = processes
-    here.fail(ALICE, BOB, ALICE, BOB)
+    here.fault()
     assert (here.is_closed, there.is_closed) == (False, True)
-    here.share()
-    there.share()
+    share(here, there)
     assert not there.is_closed
 
 
-def test_counts_of_all_processes_add_up(processes: list[Process]) -> None:
+def test_a_fault_says_nothing_where_a_later_call_was_served(processes: list[Process]) -> None:
+    """A process without a network of its own."""
     here, there = processes
-    here.fail(ALICE, ALICE)
-    there.fail(BOB, BOB)
-    for process in (here, there, here):
-        process.share()
-    assert (here.is_closed, there.is_closed) == (False, False)
-
-
-def test_calls_that_are_served_elsewhere_keep_a_circuit_closed(processes: list[Process]) -> None:
-    here, there = processes
-    for _ in range(9):
-        there.board.count(NAME, BOB, failed=False, ours=False)
-    there.share()
-    here.share()
-    here.fail(ALICE, BOB, ALICE, BOB)
+    begun_at = here.board.now()
+    there.serve(ALICE)
+    share(there, here)
+    here.board.fault(NAME, "connect", begun_at=begun_at)
     assert here.is_closed
 
 
-def test_one_of_many_claims_is_granted(processes: list[Process]) -> None:
+def test_failures_of_all_processes_add_up_to_a_probe(processes: list[Process]) -> None:
     here, there = processes
-    here.fail(ALICE, BOB, ALICE, BOB)
-    here.share()
-    there.share()
-    while here.board.circuit(NAME).wait(here.board.now()):
-        pass
+    here.suspect(2)
+    there.suspect(2)
+    assert (here.is_due, there.is_due) == (False, False)
+    share(here, there)
+    assert (here.is_due, there.is_due) == (True, True)
+    assert (here.is_closed, there.is_closed) == (True, True)
+
+
+def test_one_of_many_claims_is_granted(processes: list[Process]) -> None:
+    processes[0].suspect(4)
+    share(*processes)
     probes = [uuid4().hex for _ in range(20)]
 
     def claim(index: int) -> bool:
@@ -103,79 +131,104 @@ def test_one_of_many_claims_is_granted(processes: list[Process]) -> None:
     with ThreadPoolExecutor(20) as threads:
         granted = list(threads.map(claim, range(20)))
     assert granted.count(True) == 1
+    assert [each.is_due for each in processes] == [False, False]
 
 
-def test_only_one_call_of_a_process_asks_for_the_probe(processes: list[Process]) -> None:
+def test_failures_that_are_not_told_yet_count_for_a_claim(processes: list[Process]) -> None:
     here, _ = processes
-    here.fail(ALICE, BOB, ALICE, BOB)
-    here.share()
-    assert not here.board.begin_probe(NAME, "early")
-    while here.board.circuit(NAME).wait(here.board.now()):
-        pass
-    assert [here.board.begin_probe(NAME, each) for each in "ab"] == [True, False]
-    here.share()
-    assert not here.board.begin_probe(NAME, "c"), "not forgotten with the news of others"
-    here.board.end_probe("a")
-
-
-def test_a_probe_that_runs_is_renewed(processes: list[Process]) -> None:
-    here, there = processes
-    here.fail(ALICE, BOB, ALICE, BOB)
-    here.share()
-    while here.board.circuit(NAME).wait(here.board.now()):
-        pass
-    assert here.board.begin_probe(NAME, "a")
+    here.suspect(4)
     assert here.exchange.claim(NAME, "a")
-    first = here.board.circuit(NAME).probe_until
-    here.share()
-    assert here.board.circuit(NAME).probe_until > first
-    here.board.take(NAME, Answered("a"))
-    here.board.end_probe("a")
-    here.share()
-    there.share()
-    assert there.board.circuit(NAME) == CLOSED
 
 
-def test_a_call_that_takes_long_is_not_the_only_probe_of_its_process() -> None:
-    rules = replace(RULES, open_seconds=0.0, probe_seconds=0.0, longest_probe=0.0)
-    board = Board(lambda: rules)
-    for caller in (ALICE, BOB, ALICE, BOB):
-        board.count(NAME, caller, failed=True, ours=False)
-    assert [board.begin_probe(NAME, each) for each in "ab"] == [True, True]
-    board.take(NAME, Answered("a"))
-    assert board.circuit(NAME) == CLOSED
-
-
-def test_a_probe_that_has_just_ended_makes_room_for_the_next(processes: list[Process]) -> None:
-    """Before the others were told that it has."""
+def test_the_verdict_of_a_probe_is_everybodys(processes: list[Process]) -> None:
     here, there = processes
-    here.fail(ALICE, BOB, ALICE, BOB)
-    here.share()
-    while here.board.circuit(NAME).wait(here.board.now()):
-        pass
-    assert here.board.begin_probe(NAME, "a")
+    here.suspect(4)
     assert here.exchange.claim(NAME, "a")
-    here.board.take(NAME, Release("a"))
-    here.board.end_probe("a")
-    assert here.board.begin_probe(NAME, "b")
-    assert here.exchange.claim(NAME, "b")
-    there.share()
-    assert there.board.circuit(NAME).probe == "b"
+    here.board.take(NAME, Failed("a", "503"))
+    share(here, there)
+    assert not there.is_closed
+    while not there.is_due:
+        pass
+    assert there.exchange.claim(NAME, "b")
+    there.board.take(NAME, Answered("b", 0.1))
+    share(there, here)
+    assert here.is_closed
 
 
-def test_without_redis_every_circuit_counts_as_closed(
+def test_who_is_refused_here_is_refused_everywhere(processes: list[Process]) -> None:
+    """It does not help to call another process each time."""
+    here, there = processes
+    here.fail(ALICE)
+    there.fail(ALICE)
+    there.serve(BOB)
+    share(there, here)
+    assert here.board.wait_of(ALICE, NAME) == 0
+    here.fail(ALICE)
+    share(here, there)
+    for process in processes:
+        assert 0 < process.board.wait_of(ALICE, NAME) <= CALLERS.pause
+        assert process.board.wait_of(BOB, NAME) == 0
+    here.fail(ALICE)
+    share(here, there)
+    assert CALLERS.pause < there.board.wait_of(ALICE, NAME) <= 2 * CALLERS.pause
+
+
+def test_a_served_call_ends_a_row_that_another_process_has_counted(
+    processes: list[Process],
+) -> None:
+    here, there = processes
+    here.fail(ALICE, ALICE)
+    there.serve(BOB)
+    share(there, here)
+    there.serve(ALICE)
+    share(there, here)
+    here.fail(ALICE, ALICE)
+    there.serve(BOB)
+    share(there, here)
+    assert here.board.wait_of(ALICE, NAME) == 0
+
+
+def test_the_quota_of_failed_calls_is_of_all_processes_and_of_a_network(
+    processes: list[Process],
+) -> None:
+    here, there = processes
+    here.fail(CHARLIE)
+    there.fail(DORA)
+    here.fail(ALICE)
+    share(here, there)
+    assert here.board.wait_of(CHARLIE, NAME) == 0, "nothing is proven"
+    there.serve(BOB)
+    share(there, here)
+    for process in processes:
+        assert process.board.wait_of(CHARLIE, NAME) > 0
+        assert process.board.wait_of(DORA, NAME) > 0
+        assert process.board.wait_of(ALICE, NAME) == 0
+
+
+def test_an_open_circuit_forgives_what_has_failed(processes: list[Process]) -> None:
+    here, there = processes
+    here.fail(CHARLIE, DORA, ALICE)
+    there.fault()
+    share(there, here)
+    here.serve(BOB)
+    share(here, there)
+    assert here.board.wait_of(CHARLIE, NAME) == 0
+
+
+def test_without_redis_every_circuit_counts_as_closed_and_nobody_probes(
     processes: list[Process], redis: OwnRedis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here, _ = processes
-    here.fail(ALICE, BOB, ALICE, BOB)
+    here.fault()
     assert not here.is_closed
     with redis.dead():
         here.share()
+        assert not here.exchange.claim(NAME, "a")
         monkeypatch.setattr(boards, "STALE_SECONDS", 0.0)
         assert here.is_closed
-        here.fail(ALICE, BOB, ALICE, BOB)
+        here.fault()
         assert here.is_closed
-        assert here.exchange.claim(NAME, "a"), "nobody waits for what is away"
+        assert not here.is_due
     monkeypatch.undo()
     here.share()
 
@@ -185,14 +238,18 @@ def test_what_happened_while_redis_was_away_is_told_later(
 ) -> None:
     here, there = processes
     [key] = keys_of("openai", ["a"])
+    there.fail(ALICE)
     with redis.dead():
-        here.fail(ALICE, BOB, ALICE, BOB)
+        here.serve(BOB)
+        here.fail(CHARLIE, DORA)
+        here.serve(BOB)
+        here.fault()
         here.rests.rest(key, "key")
         here.share()
-    here.share()
-    there.share()
+    share(here, there)
     assert not there.is_closed
     assert there.rests.rest_of(key)
+    assert there.board.wait_of(CHARLIE, NAME) == 0, "the open circuit has forgiven them"
 
 
 def test_a_process_keeps_little_while_redis_is_away(
@@ -201,7 +258,7 @@ def test_a_process_keeps_little_while_redis_is_away(
     here, _ = processes
     with redis.dead():
         for number in range(1000):
-            here.fail(number)
+            here.suspect(1)
             here.board.take(NAME, Claim(str(number)))
             note = FailureNote(0.0, str(number), NAME.model, "connect")
             here.board.note_failure(NAME.provider, note)
@@ -214,10 +271,10 @@ def test_a_process_keeps_little_while_redis_is_away(
 
 def test_what_another_release_has_written_counts_as_nothing(processes: list[Process]) -> None:
     here, _ = processes
-    Store()._redis.hset("health:circuits", mapping={"/".join(NAME): b"\xc1"})
+    Store()._redis.hset(_CIRCUITS, mapping={"/".join(NAME): b"\xc1"})
     Store()._redis.hset("health:keys", mapping={"x": b"\xc1"})
     here.share()
     assert here.is_closed
-    here.fail(ALICE, BOB, ALICE, BOB)
+    here.fault()
     here.share()
     assert not here.is_closed

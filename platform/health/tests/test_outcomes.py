@@ -39,15 +39,39 @@ def test_what_is_wrong_with_a_request_is_never_the_providers_failure(
     ("status", "body", "code"),
     [
         (401, b"{}", "key"),
-        (403, b"{}", "key"),
-        (402, b"{}", "quota"),
+        (400, b'{"error": {"code": 400, "details": [{"reason": "API_KEY_INVALID"}]}}', "key"),
+        (402, b'{"error": {"code": "insufficient_balance"}}', "quota"),
         (429, b'{"error": {"code": "insufficient_quota"}}', "quota"),
+    ],
+)
+def test_what_our_account_lacks_is_a_fault_whoever_calls(
+    status: int, body: bytes, code: str
+) -> None:
+    outcome = outcome_of(error_from(status, body))
+    assert outcome == Outcome(code, is_failure=True, is_fault=True)
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "code"),
+    [
+        # A firewall in front of the provider, which reads the request.
+        (403, b"<html>Blocked</html>", "key"),
+        (403, b"{}", "key"),
+        # A request that is too large for what is left: OpenRouter's words, and Gemini's quota.
+        (402, b'{"error": {"code": 402, "message": "Fewer max_tokens, please."}}', "quota"),
+        (
+            429,
+            b'{"error": {"details": [{"violations": [{"quotaId": "TokensPerDay"}]}]}}',
+            "quota",
+        ),
+        # A file that the request names.
         (404, b"{}", "model"),
     ],
 )
-def test_what_our_account_lacks_counts_for_everybody(status: int, body: bytes, code: str) -> None:
-    outcome = outcome_of(error_from(status, body))
-    assert outcome == Outcome(code, is_failure=True, is_ours=True)
+def test_what_the_content_or_size_of_a_request_can_cause_is_no_fault(
+    status: int, body: bytes, code: str
+) -> None:
+    assert outcome_of(error_from(status, body)) == Outcome(code, is_failure=True)
 
 
 @pytest.mark.parametrize("status", [408, 500, 502, 503, 529])
@@ -62,7 +86,8 @@ def caused(error: TransportError) -> ProviderError:
 
 
 def test_a_connection_that_fails_counts() -> None:
-    assert outcome_of(caused(ConnectFailed("x"))) == Outcome("connect", is_failure=True)
+    connect = Outcome("connect", is_failure=True, is_fault=True)
+    assert outcome_of(caused(ConnectFailed("x"))) == connect
     assert outcome_of(caused(TransportError("x"))) == Outcome("connection", is_failure=True)
     assert outcome_of(UpstreamError("The answer broke off.")) == Outcome("broken", is_failure=True)
 

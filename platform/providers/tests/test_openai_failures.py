@@ -124,8 +124,12 @@ async def test_no_form_of_an_error_body_is_a_surprise(
     upstream: Upstream, wire: OpenAICompatible, body: bytes, status: int
 ) -> None:
     upstream.answer = Answer([body], status, JSON)
-    expected = {400: RequestRefused, 401: ProviderUnavailable, 500: UpstreamError}[status]
-    assert isinstance(await failure_of(wire), expected)
+    expected: dict[int, type[ProviderError]] = {
+        400: RequestRefused,
+        401: ProviderUnavailable,
+        500: UpstreamError,
+    }
+    assert isinstance(await failure_of(wire), expected[status])
 
 
 async def test_a_message_is_bounded_and_carries_no_credential(

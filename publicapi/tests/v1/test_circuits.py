@@ -1,102 +1,124 @@
 """A provider that fails is spared, by all processes, and its callers are told at once."""
 
 import time
-from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 import httpx
 import pytest
 from pytest_django import DjangoDbBlocker
 
-from health.exchange import ROUND_SECONDS
 from publicapi.tests.v1 import wire
-from publicapi.tests.v1.customer import BALANCE_ONLY, EMBEDDING, IN_PLAN, Customer, new_customer
+from publicapi.tests.v1.circuits import (
+    DOWN,
+    beside,
+    forget_all,
+    is_refused,
+    probes_since,
+    two_webs,
+)
+from publicapi.tests.v1.customer import (
+    BALANCE_ONLY,
+    EMBEDDING,
+    IN_PLAN,
+    Customer,
+    new_customer,
+)
 from publicapi.tests.v1.errors import refusal
 from simulator.process import RunningSimulator
 from tests.chaos.calls import wait_for
 from tests.own_redis import OwnRedis
 from tests.service import Web, running_web
+from tests.short_circuits import SHORT_CIRCUITS
 
-MIN_CALLS = 5
-OPEN_SECONDS = 3
-DOWN = {"fail": "before", "status": 503}
+FAILURES = int(SHORT_CIRCUITS["CIRCUIT_FAILURES"])
+CALLER_FAILURES = int(SHORT_CIRCUITS["CALLER_FAILURES"])
 BLOCKED = {"fail": "before", "status": 400, "code": "content_policy_violation"}
 
 
-@pytest.fixture
-def redis(tmp_path: Path) -> Iterator[OwnRedis]:
-    redis = OwnRedis(tmp_path)
+@pytest.fixture(scope="module")
+def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnRedis]:
+    redis = OwnRedis(Path(tmp_path_factory.mktemp("redis")))
     yield redis
     redis.stop()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def webs(
     django_db_setup: None,
     django_db_blocker: DjangoDbBlocker,
     simulator: RunningSimulator,
     redis: OwnRedis,
 ) -> Iterator[list[Web]]:
-    """Two web processes that share circuits which open soon."""
-    environment = {
-        "REDIS_URL": redis.url,
-        "CIRCUIT_MIN_CALLS": str(MIN_CALLS),
-        "CIRCUIT_OPEN_SECONDS": str(OPEN_SECONDS),
-    }
-    with (
-        django_db_blocker.unblock(),
-        running_web(simulator, **environment) as first,
-        running_web(simulator, **environment) as second,
-    ):
-        yield [first, second]
+    with django_db_blocker.unblock(), two_webs(simulator, redis) as webs:
+        yield webs
 
 
 @pytest.fixture
-def alice(committed: None, webs: list[Web], simulator: RunningSimulator) -> Iterator[Customer]:
-    """A customer of the first process."""
+def alice(
+    committed: None, webs: list[Web], redis: OwnRedis, simulator: RunningSimulator
+) -> Iterator[Customer]:
+    """A customer of the first process. Nothing is known of any provider."""
+    forget_all(redis)
     with wire.client(webs[0].url) as http:
         yield new_customer(http, webs[0], simulator)
+    simulator.end_outages()
 
 
 @pytest.fixture
-def bob(committed: None, webs: list[Web], simulator: RunningSimulator) -> Iterator[Customer]:
+def bob(alice: Customer, webs: list[Web], simulator: RunningSimulator) -> Iterator[Customer]:
     """A customer of the second process."""
     with wire.client(webs[1].url) as http:
         yield new_customer(http, webs[1], simulator, name="bob")
 
 
-def fail_until_open(customer: Customer, model: str = IN_PLAN) -> None:
-    """Let the provider fail until its circuit is open."""
-    while customer.chat(steer=DOWN, model=model).status_code == 502:
-        assert len(customer.provider_calls()) <= MIN_CALLS
+def take_down(customer: Customer, model: str = IN_PLAN) -> None:
+    """Let the provider fail until its circuit is open for this customer."""
+    customer.simulator.begin_outage(model, **DOWN)
+    wait_for(lambda: is_refused(customer.chat(model=model)))
 
 
-def wait_until_half_open() -> None:
-    """A circuit refuses calls from when Redis hears of its failures: up to a round later."""
-    time.sleep(OPEN_SECONDS + 2 * ROUND_SECONDS)
-
-
-def is_refused(response: httpx.Response) -> bool:
-    return response.status_code == 503
+# --- Who is down ----------------------------------------------------------------------------------
 
 
 def test_a_provider_that_is_down_is_not_asked_any_more(alice: Customer) -> None:
-    fail_until_open(alice)
-    assert len(alice.provider_calls()) == MIN_CALLS
-    charges = len(alice.charges())
+    take_down(alice)
+    asked, charges = len(alice.provider_calls()), len(alice.charges())
 
     for _ in range(20):
         response = alice.chat()
         error = refusal(response, 503, "provider_unavailable")
-        assert 1 <= int(response.headers["retry-after"]) <= OPEN_SECONDS
+        assert 1 <= int(response.headers["retry-after"]) <= 60
         assert "Retry-After" in error["message"]
 
-    assert len(alice.provider_calls()) == MIN_CALLS
+    assert len(alice.provider_calls()) == asked
     assert len(alice.charges()) == charges, "refused before any hold"
     alice.assert_nothing_billed()
+    probe = probes_since(alice)[0]
+    assert (probe.funding, probe.status, probe.cost) == ("platform", "released", 0)
+
+
+def test_no_customer_tries_whether_the_provider_is_back(alice: Customer, bob: Customer) -> None:
+    take_down(alice)
+    wait_for(lambda: is_refused(bob.chat()))
+    customers = (alice, bob)
+    asked = sum(len(each.provider_calls()) for each in customers)
+    made = len(probes_since(alice))
+
+    def call(number: int) -> int:
+        return customers[number % 2].chat().status_code
+
+    with ThreadPoolExecutor(20) as threads:
+        while len(probes_since(alice)) < made + 2:
+            assert set(threads.map(call, range(20))) == {503}
+            time.sleep(0.5)  # a key may make 120 calls in a minute
+    assert sum(len(each.provider_calls()) for each in customers) == asked
+
+    alice.simulator.end_outages()
+    wait_for(lambda: alice.chat().status_code == 200)
+    wait_for(lambda: bob.chat().status_code == 200)
+    assert probes_since(alice)[-1].status == "settled"
 
 
 def test_a_stored_answer_is_replayed_while_the_provider_is_spared(alice: Customer) -> None:
@@ -106,7 +128,7 @@ def test_a_stored_answer_is_replayed_while_the_provider_is_spared(alice: Custome
     body = alice.body()
     stored = send("stored")
     assert stored.status_code == 200
-    fail_until_open(alice)
+    take_down(alice)
     asked = len(alice.provider_calls())
 
     again = send("stored")
@@ -116,130 +138,172 @@ def test_a_stored_answer_is_replayed_while_the_provider_is_spared(alice: Custome
     assert len(alice.provider_calls()) == asked
 
 
-def test_a_call_does_not_go_on_trying_when_the_circuit_has_opened(alice: Customer) -> None:
-    """Of three attempts the fifth of all is the last."""
-    first, second = alice.chat(steer=DOWN), alice.chat(steer=DOWN)
-    refusal(first, 502, "upstream_error")
-    refusal(second, 502, "upstream_error")
-    assert len(alice.provider_calls()) == MIN_CALLS
-
-
 def test_other_models_of_the_provider_are_served(alice: Customer) -> None:
-    fail_until_open(alice)
+    take_down(alice)
     assert alice.embed(model=EMBEDDING).status_code == 200
     assert alice.chat(model="gpt-6.1-terra").status_code == 200
 
 
-def test_all_processes_spare_the_provider(alice: Customer, bob: Customer) -> None:
-    fail_until_open(alice)
-    wait_for(lambda: is_refused(bob.chat()))
-    asked = len(bob.provider_calls())
-    refusal(bob.chat(), 503, "provider_unavailable")
-    assert len(bob.provider_calls()) == asked
-
-
 def test_failures_are_counted_for_all_processes_together(alice: Customer, bob: Customer) -> None:
-    """Neither of them alone would open the circuit."""
-    alice.chat(steer={**DOWN, "times": 3})
-    bob.chat(steer={**DOWN, "times": 3})
+    """Neither of them alone would cause a probe. Each call counts once, whatever its attempts."""
+    alice.simulator.begin_outage(IN_PLAN, **DOWN)
+    for customer in (alice, bob):
+        refusal(customer.chat(), 502, "upstream_error")
+    assert not probes_since(alice)
+    refusal(bob.chat(), 502, "upstream_error")
     wait_for(lambda: is_refused(alice.chat()) and is_refused(bob.chat()))
 
 
-def test_one_call_of_fifty_tries_whether_the_provider_is_back(
-    alice: Customer, bob: Customer
-) -> None:
-    fail_until_open(alice)
-    wait_for(lambda: is_refused(bob.chat()))
-    before = len(alice.provider_calls()) + len(bob.provider_calls())
-    wait_until_half_open()
-    slow = {"tokens": 3, "ttft_ms": 3000}
-
-    def call(number: int) -> int:
-        customer = (alice, bob)[number % 2]
-        return customer.chat(steer=slow).status_code
-
-    with ThreadPoolExecutor(50) as threads:
-        answers = Counter(threads.map(call, range(50)))
-
-    assert answers == {200: 1, 503: 49}
-    assert len(alice.provider_calls()) + len(bob.provider_calls()) == before + 1
-    # It is back, for all: one of the processes hears of it.
-    wait_for(lambda: alice.chat().status_code == 200)
-    wait_for(lambda: bob.chat().status_code == 200)
+def test_streams_that_break_open_the_circuit(alice: Customer) -> None:
+    alice.simulator.begin_outage(IN_PLAN, tokens=5, drop=True, after_tokens=2)
+    for _ in range(FAILURES):
+        assert alice.chat(stream=True).status_code == 200
+    wait_for(lambda: is_refused(alice.chat()))
 
 
-def test_a_probe_that_fails_spares_the_provider_again(alice: Customer) -> None:
-    fail_until_open(alice)
-    wait_until_half_open()
-    refusal(alice.chat(steer=DOWN), 502, "upstream_error")
-    assert len(alice.provider_calls()) == MIN_CALLS + 1, "a probe is made once"
+def test_embeddings_are_probed_too(alice: Customer) -> None:
+    alice.simulator.begin_outage(EMBEDDING, **DOWN)
+    wait_for(lambda: is_refused(alice.embed()))
+    assert probes_since(alice, EMBEDDING)[0].kind == "embeddings"
+    alice.simulator.end_outages()
+    wait_for(lambda: alice.embed().status_code == 200)
+
+
+def test_a_refused_key_of_ours_opens_the_circuit_at_once(alice: Customer) -> None:
+    alice.simulator.begin_outage(IN_PLAN, status=401)
+    refusal(alice.chat(), 502, "upstream_error")
     refusal(alice.chat(), 503, "provider_unavailable")
-    assert len(alice.provider_calls()) == MIN_CALLS + 1
+    alice.simulator.end_outages()
+    wait_for(lambda: alice.chat().status_code == 200)
 
 
-def test_a_probe_whose_request_is_refused_makes_room_for_the_next(alice: Customer) -> None:
-    fail_until_open(alice)
-    wait_until_half_open()
-    refusal(alice.chat(steer=BLOCKED), 400, "content_blocked")
-    assert alice.chat().status_code == 200
+def test_a_provider_that_is_not_reached_is_not_tried_by_another_call(
+    alice: Customer, redis: OwnRedis
+) -> None:
+    """What no content can cause needs no probe. One is made at once to find out if it is back."""
+    nowhere = {"SIMULATOR_URL": "http://127.0.0.1:9", "REDIS_URL": redis.url, **SHORT_CIRCUITS}
+    with running_web(alice.simulator, **nowhere) as web, wire.client(web.url) as http:
+        carol = new_customer(http, web, alice.simulator, name="carol")
+        refusal(carol.chat(model=BALANCE_ONLY), 502, "upstream_error")
+        refusal(carol.chat(model=BALANCE_ONLY), 503, "provider_unavailable")
+        wait_for(lambda: probes_since(alice, BALANCE_ONLY))
 
 
-def test_a_probe_that_cannot_be_paid_makes_room_for_the_next(alice: Customer) -> None:
-    poor = new_customer(alice.http, alice.web, alice.simulator, balance_usd=0)
-    fail_until_open(alice, model=BALANCE_ONLY)
-    wait_until_half_open()
-    assert poor.chat(model=BALANCE_ONLY).status_code == 402
+# --- Who is not -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "steering",
+    [
+        DOWN,
+        {"fail": "before", "status": 403},
+        {"fail": "before", "status": 404},
+        {"drop": True},
+    ],
+)
+def test_what_one_customer_sends_closes_a_model_for_nobody(
+    alice: Customer, bob: Customer, steering: dict[str, object]
+) -> None:
+    """On a model that nobody else calls, too: the probe is answered."""
+    neighbour = beside(alice, "charlie")
+    with ThreadPoolExecutor(2 * CALLER_FAILURES) as threads:
+        answers = list(threads.map(lambda _: alice.chat(steer=steering), range(20)))
+    assert {each.status_code for each in answers} <= {502, 429}
+    for customer in (bob, neighbour):
+        assert customer.chat().status_code == 200
+    wait_for(lambda: probes_since(alice)[0].status == "settled")
+    probe = probes_since(alice)[0]
+    assert (probe.charge_plan, probe.charge_balance) == (0, 0)
+    assert probe.cost > 0, "the platform bears it"
+
+
+def test_a_caller_whose_own_calls_keep_failing_is_refused_alone(alice: Customer) -> None:
+    assert beside(alice, "bob").chat().status_code == 200
+    wait_for(lambda: alice.chat(steer=DOWN).status_code == 429)
+    asked, charges = len(alice.provider_calls()), len(alice.charges())
+    response = alice.chat()
+    error = refusal(response, 429, "rate_limit_exceeded")
+    assert 1 <= int(response.headers["retry-after"]) <= 60
+    assert "Your own calls" in error["message"]
+    assert (len(alice.provider_calls()), len(alice.charges())) == (asked, charges)
+    # At this model alone, and briefly.
     assert alice.chat(model=BALANCE_ONLY).status_code == 200
+    assert beside(alice, "charlie").chat().status_code == 200
+    wait_for(lambda: alice.chat().status_code == 200)
+    # A call that was served ends the row.
+    for _ in range(CALLER_FAILURES - 1):
+        refusal(alice.chat(steer=DOWN), 502, "upstream_error")
 
 
-def test_what_one_user_sends_closes_no_provider(alice: Customer) -> None:
-    for _ in range(2 * MIN_CALLS):
+def test_what_is_wrong_with_a_request_counts_for_nothing(alice: Customer) -> None:
+    for _ in range(2 * CALLER_FAILURES):
         refusal(alice.chat(steer=BLOCKED), 400, "content_blocked")
         refusal(alice.chat(steer={"fail": "before", "status": 413}), 400, "input_too_long")
         assert alice.chat(messages=[]).status_code == 400
     assert alice.chat().status_code == 200
-
-
-def test_the_failures_of_one_user_close_no_provider_that_serves_others(
-    alice: Customer, bob: Customer
-) -> None:
-    """A prompt that the provider's own code does not stand."""
-    beside = replace(bob, http=alice.http, web=alice.web, marker=f"{bob.marker}-beside")
-    assert beside.chat().status_code == 200
-    for _ in range(MIN_CALLS):
-        refusal(alice.chat(steer=DOWN), 502, "upstream_error")
-    assert beside.chat().status_code == 200
-
-
-def test_a_refused_key_of_ours_opens_the_circuit(alice: Customer) -> None:
-    for _ in range(MIN_CALLS):
-        refusal(alice.chat(steer={"fail": "before", "status": 401}), 502, "upstream_error")
-    refusal(alice.chat(), 503, "provider_unavailable")
+    assert not probes_since(alice)
 
 
 def test_a_provider_that_limits_our_rate_is_not_down(alice: Customer) -> None:
-    limited = {"fail": "before", "status": 429, "retry_after": 30}
-    for _ in range(2 * MIN_CALLS):
-        response = alice.chat(steer=limited)
+    alice.simulator.begin_outage(IN_PLAN, fail="before", status=429, retry_after=30)
+    for _ in range(2 * CALLER_FAILURES):
+        response = alice.chat()
         refusal(response, 502, "upstream_error")
         assert response.headers["retry-after"] == "30"
-    assert alice.chat().status_code == 200
-    assert len(alice.provider_calls()) == 2 * MIN_CALLS + 1, "nobody waits so long"
+    assert len(alice.provider_calls()) == 2 * CALLER_FAILURES, "nobody waits so long"
+    assert not probes_since(alice)
 
 
-def test_streams_that_break_open_the_circuit(alice: Customer) -> None:
-    breaking = {"tokens": 5, "drop": True, "after_tokens": 2}
-    for _ in range(MIN_CALLS):
-        assert alice.chat(steer=breaking, stream=True).status_code == 200
-    refusal(alice.chat(), 503, "provider_unavailable")
+def test_pictures_are_not_probed_and_their_failures_close_nothing(alice: Customer) -> None:
+    for _ in range(2 * FAILURES):
+        refusal(alice.draw(steer=DOWN), 502, "upstream_error")
+    assert beside(alice, "bob").draw().status_code == 200
+    assert not probes_since(alice, "gpt-image-2.5-flare")
+
+
+# --- Without Redis --------------------------------------------------------------------------------
 
 
 def test_without_redis_every_call_is_let_through(alice: Customer, redis: OwnRedis) -> None:
-    for _ in range(2):
-        alice.chat(steer=DOWN)
+    take_down(alice)
+    made = len(probes_since(alice))
     with redis.frozen():
-        wait_for(lambda: alice.chat().status_code == 200)
+        wait_for(lambda: alice.chat().status_code == 502)
         # As often as it likes.
-        for _ in range(2 * MIN_CALLS):
-            refusal(alice.chat(steer=DOWN), 502, "upstream_error")
+        for _ in range(2 * CALLER_FAILURES):
+            refusal(alice.chat(), 502, "upstream_error")
+        assert len(probes_since(alice)) <= made + 1, "one may have begun before"
     assert IN_PLAN in {charge.model_id for charge in alice.charges()}
+
+
+# --- Without a budget -----------------------------------------------------------------------------
+
+
+def test_without_a_budget_failures_open_nothing_and_faults_do(
+    alice: Customer, tmp_path: Path
+) -> None:
+    log, redis = tmp_path / "log", OwnRedis(tmp_path)
+    settings = {
+        "REDIS_URL": redis.url,
+        **SHORT_CIRCUITS,
+        "CIRCUIT_OPEN_SECONDS": "1",
+        "PROBE_DAILY_BUDGET_USD": "0",
+    }
+    with (
+        running_web(alice.simulator, log=str(log), **settings) as web,
+        wire.client(web.url) as http,
+    ):
+        carol = new_customer(http, web, alice.simulator, name="carol")
+        alice.simulator.begin_outage(BALANCE_ONLY, **DOWN)
+        for _ in range(2 * FAILURES):
+            refusal(carol.chat(model=BALANCE_ONLY), 502, "upstream_error")
+        alice.simulator.end_outages()
+        assert carol.chat(model=BALANCE_ONLY).status_code == 200
+
+        refused_key = {"fail": "before", "status": 401}
+        refusal(carol.chat(steer=refused_key, model=BALANCE_ONLY), 502, "upstream_error")
+        refusal(carol.chat(model=BALANCE_ONLY), 503, "provider_unavailable")
+        wait_for(lambda: carol.chat(model=BALANCE_ONLY).status_code == 200)
+    redis.stop()
+    assert not probes_since(alice, BALANCE_ONLY)
+    assert log.read_text().count("provider.probe_budget_spent") == 1
