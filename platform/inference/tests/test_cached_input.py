@@ -66,7 +66,7 @@ async def called(model: Model, *, stream: bool, breaks: bool = False) -> ChatRun
         stream=stream,
     )
     provider: Any = Provider(breaks=breaks)
-    entry = entry_of(call.model, call.account_id)
+    entry = entry_of(call.model, None)
     runner = ChatRunner(call, provider, entry, uuid7(), lambda: None)
     await runner._call_provider(60)
     return runner
