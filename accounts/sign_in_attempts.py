@@ -7,12 +7,15 @@ from typing import Any
 from urllib.parse import parse_qs
 from uuid import UUID
 
+import psycopg
+
 from accounts.authentication import read_claims
 from accounts.errors import InvalidToken
 from accounts.services.known_clients import KNOWN_FOR, digest
 from common.batching import Batcher
 from common.database import DatabaseUnavailable, get_database
 from common.perloop import PerLoop
+from common.set_up import is_missing
 from edge.asgi import Scope
 from edge.client_ip import client_ip
 from edge.hash_turns import Attempt
@@ -50,11 +53,15 @@ async def read_attempt(scope: Scope, body: bytes) -> Attempt:
 
 
 async def _is_known(digests: list[bytes]) -> bool:
-    """Nobody is while the database is away: the request will learn that itself."""
+    """Nobody is while the database is away or not set up: the request will learn that itself."""
     try:
         return await _lookups.get().run(digests)
     except DatabaseUnavailable:
         return False
+    except psycopg.Error as error:
+        if is_missing(error):
+            return False
+        raise
 
 
 async def _are_known(batch: list[list[bytes]]) -> list[bool]:

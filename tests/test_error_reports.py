@@ -128,13 +128,13 @@ def test_a_crash_of_a_page_of_the_admin_is_reported_with_its_request_id(
         httpx.Client(base_url=web.url, timeout=30) as http,
         psycopg.connect(database_url()) as database,
     ):
-        database.execute("ALTER TABLE django_session RENAME TO lost_session")
+        database.execute("ALTER TABLE django_session RENAME session_data TO lost_data")
         database.commit()
         try:
             headers = {"X-Request-ID": "visit-of-bob", "Cookie": f"sessionid={'s' * 32}"}
             assert http.get("/admin/?word=in-the-query", headers=headers).status_code == 500
         finally:
-            database.execute("ALTER TABLE lost_session RENAME TO django_session")
+            database.execute("ALTER TABLE django_session RENAME lost_data TO session_data")
             database.commit()
         event = sentry.event(lambda each: each["logger"] == "django.request")
 

@@ -68,10 +68,12 @@ _IS_OVER = f"f.last_at <= now() - interval '{QUIET_HOURS} hours'"
 # SQL: is it the count of a network address?
 _IS_OVER_ACCOUNTS = f"f.name LIKE '%% from {_ANY_ACCOUNT}'"
 _SECONDS_SINCE = "extract(epoch FROM now() - f.last_at)"
+# A guess that has waited for another one's row began before that was counted.
+_FORGOTTEN = f"floor(greatest({_SECONDS_SINCE}, 0) / {FORGOTTEN_OVER_ACCOUNTS_AFTER})::int"
 # SQL: the failures that count.
 _FAILURES = (
-    f"CASE WHEN {_IS_OVER} THEN 0 WHEN {_IS_OVER_ACCOUNTS} "
-    f"THEN greatest(f.count - floor({_SECONDS_SINCE} / {FORGOTTEN_OVER_ACCOUNTS_AFTER})::int, 0) "
+    f"CASE WHEN {_IS_OVER} THEN 0 "
+    f"WHEN {_IS_OVER_ACCOUNTS} THEN greatest(f.count - {_FORGOTTEN}, 0) "
     "ELSE f.count END"
 )
 

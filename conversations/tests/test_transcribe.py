@@ -242,8 +242,9 @@ def test_who_is_refused_alone_has_nothing_written_down(alice: Dictation) -> None
     with refused_alone(alice.speaker.user.pk, "openai", "gpt-transcribe"):
         wait_for(lambda: alice.post(alice.audio()).status_code == 429)
         asked = len(alice.calls())
-        alice.refusal(alice.post(alice.audio()), 429, "rate_limit_exceeded")
-        assert len(alice.calls()) == asked
+        paid = alice.charges().count()
+        assert alice.post(alice.audio()).json()["code"] == "rate_limit_exceeded"
+        assert (len(alice.calls()), alice.charges().count()) == (asked, paid)
     wait_for(lambda: alice.post(alice.audio()).status_code == 200)
 
 

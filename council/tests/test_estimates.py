@@ -52,12 +52,12 @@ def cost(model_id: str, tokens_in: int, tokens_out: int) -> int:
 
 
 def test_a_council_is_expected_to_cost_an_usual_answer_of_each(alice: CouncilClient) -> None:
-    found = estimate(alice, "", prompt="x" * 400, models=[IN_PLAN, BALANCE_ONLY])
+    found = estimate(alice, "", prompt="the sea " * 50, models=[IN_PLAN, BALANCE_ONLY])
 
     planned, paid = found["calls"]
     assert [call["model"] for call in found["calls"]] == [IN_PLAN, BALANCE_ONLY]
     assert {call["card_id"] for call in found["calls"]} == {None}
-    # 400 characters are 100 tokens, and 4 for the message around them.
+    # 100 words are 100 tokens, and 4 for the message around them.
     assert planned["expected_usd"] == usd(cost(IN_PLAN, 104, EXPECTED_OUTPUT_TOKENS))
     assert paid["expected_usd"] == usd(2 * cost(BALANCE_ONLY, 104, EXPECTED_OUTPUT_TOKENS))
     assert found["expected_usd"] == pytest.approx(
@@ -78,7 +78,7 @@ def test_at_most_it_costs_what_is_held() -> None:
 
 def test_an_allowance_is_used_up_call_by_call(alice: CouncilClient) -> None:
     """Of two calls that cost as much, one is paid by the plan, the other at twice its price."""
-    body = {"prompt": "x" * 100_000, "models": [IN_PLAN] * 2}
+    body = {"prompt": "the sea " * 12_500, "models": [IN_PLAN] * 2}
     one = cost(IN_PLAN, 25_004, EXPECTED_OUTPUT_TOKENS)
     spent = get_spending_power(alice.user).allowances[IN_PLAN] - one
     _, charge = bank.hold(alice.user, spent, owner=bank.live_owner(), model=IN_PLAN)

@@ -77,9 +77,8 @@ def test_a_provider_that_fails_after_output_is_settled_for_what_came(
 ) -> None:
     alice, key, marker = _caller()
 
-    answer = calls.post(
-        web.url, key, calls.body(marker, stream=True, fail="after", after_tokens=5, tokens=40)
-    )
+    request = calls.body(marker, stream=True, fail="after", after_tokens=5, text="one " * 40)
+    answer = calls.post(web.url, key, request)
 
     assert answer.status_code == 200
     assert '"code":"upstream_error"' in answer.text

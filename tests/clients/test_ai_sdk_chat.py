@@ -20,6 +20,14 @@ pytestmark = node_client("ai_sdk", "The Vercel AI SDK")
 
 FOLDER = PROGRAMS / "ai_sdk"
 WORDS = "Paris, 巴黎, 🗼 it is."
+# A word at a time, so that each can be seen to be drawn.
+GROWING: dict[str, Any] = {
+    "text": WORDS,
+    "tokens": 30,
+    "reasoning_tokens": 5,
+    "delay_ms": 20,
+    "delta_tokens": 1,
+}
 
 
 @pytest.fixture
@@ -28,7 +36,7 @@ def talk(alice: Customer) -> Talk:
 
 
 def test_a_reply_is_shown_as_it_grows(run: Run, web: Web, talk: Talk) -> None:
-    seen = _in_node(run, web, talk, "shown", text=WORDS, tokens=30, reasoning_tokens=5, delay_ms=20)
+    seen = _in_node(run, web, talk, "shown", **GROWING)
 
     [asked, message] = _messages(web, talk)
     growth = seen["growth"]
@@ -53,7 +61,7 @@ def test_a_reply_is_shown_as_it_grows(run: Run, web: Web, talk: Talk) -> None:
 
 
 def test_a_failure_is_told_and_what_came_before_it_stays(run: Run, web: Web, talk: Talk) -> None:
-    seen = _in_node(run, web, talk, "shown", tokens=9, fail="after", after_tokens=3)
+    seen = _in_node(run, web, talk, "shown", text="one " * 9, fail="after", after_tokens=3)
 
     [_, message] = _messages(web, talk)
     assert seen["errors"] == [message["error"]["message"]]
@@ -107,7 +115,7 @@ def test_a_reply_is_resumed(run: Run, web: Web, talk: Talk) -> None:
 def test_a_page_that_is_loaded_again_goes_on_with_the_reply(
     web: Web, talk: Talk, page_port: int, tmp_path: Path
 ) -> None:
-    options = {"text": WORDS, "tokens": 60, "reasoning_tokens": 5, "delay_ms": 30}
+    options = {**GROWING, "tokens": 60, "delay_ms": 30}
     seen = page.opened(
         _bundled(tmp_path),
         "chat.html",

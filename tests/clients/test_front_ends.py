@@ -252,7 +252,7 @@ def test_whoever_cannot_pay_is_told_what_is_needed(drive: Drive) -> None:
 
 
 def test_a_failure_is_told_and_can_be_tried_again(drive: Drive, talk: Talk) -> None:
-    content = talk.content(tokens=9, fail="after", after_tokens=3, times=1)
+    content = talk.content(text="one " * 9, fail="after", after_tokens=3, times=1)
 
     seen = drive("failed", content)
 

@@ -145,14 +145,14 @@ def _of_calls(calls: list[Call], charges: list[Charge]) -> list[str]:
 def _tokens(call: Call) -> int:
     """The most tokens that may be billed of what was put out: those of a whole answer, and those
     that Gemini counts with each part. Nobody has counted other parts; they are estimated from their
-    text, and of the simulator's prose three bytes are no more than a token."""
+    text, and a token of what the simulator writes has two bytes at least."""
     if call["outcome"] == "completed":
         return int(call["completion_tokens"])
     if call["tokens_emitted"] and "streamGenerateContent" in call["path"]:
         counted = call["tokens_emitted"] + call["reasoning_tokens"]
     else:
         counted = call["tokens_emitted"] + call["reasoning_emitted"]
-    return int(max(counted, call["bytes_emitted"] // 3))
+    return int(max(counted, call["bytes_emitted"] // 2))
 
 
 def _seconds(call: Call) -> int:

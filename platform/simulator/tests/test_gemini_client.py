@@ -66,7 +66,7 @@ def test_a_streamed_answer_says_the_same(client: genai.Client) -> None:
 
 
 def test_usage_grows_and_excludes_the_thoughts(caller: Caller, client: genai.Client) -> None:
-    contents = caller.prompt(tokens=3, reasoning_tokens=5, cached_tokens=4)
+    contents = caller.prompt(tokens=3, reasoning_tokens=5, cached_tokens=4, delta_tokens=1)
     chunks = list(client.models.generate_content_stream(model=MODEL, contents=contents))
     usages = [chunk.usage_metadata for chunk in chunks if chunk.usage_metadata]
     assert [usage.candidates_token_count for usage in usages] == [1, 2, 3, 3]
