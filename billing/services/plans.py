@@ -7,7 +7,7 @@ from django.db import transaction
 from billing.models import Plan, PlanAllowance
 from billing.seeds import ALLOWANCE_PLANS, ALLOWANCES, FEATURES, PLANS, PlanSeed
 from catalog.models import AIModel
-from catalog.news import News
+from catalog.seed_changes import SeedChanges
 from common.money import NUSD_PER_CENT, NUSD_PER_USD
 
 
@@ -24,17 +24,17 @@ def seed_plans() -> SeedReport:
     the catalog has."""
     added = [_seed_plan(rank, seed) for rank, seed in enumerate(PLANS)]
     listed = set(AIModel.objects.values_list("id", flat=True))
-    news = News("allowance")
+    changes = SeedChanges("allowance")
     allowances = PlanAllowance.objects.bulk_create(
         [
             PlanAllowance(plan_id=plan, model_id=model, granted=cents * NUSD_PER_CENT)
             for model, row in ALLOWANCES.items()
             for plan, cents in zip(ALLOWANCE_PLANS, row, strict=True)
             if cents and model in listed
-            if news.has(f"{plan} {model}", "") and not _has_allowance(plan, model)
+            if changes.include(f"{plan} {model}", "") and not _has_allowance(plan, model)
         ]
     )
-    news.note()
+    changes.save()
     return SeedReport(plans=sum(added), allowances=len(allowances))
 
 

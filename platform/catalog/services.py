@@ -10,7 +10,7 @@ from django.utils import timezone
 from catalog import seeds
 from catalog.listing import ModelSeed, Price
 from catalog.models import CACHED_INPUT, AIModel, Alias, PriceVersion, RetiredModel
-from catalog.news import News
+from catalog.seed_changes import SeedChanges
 
 _A_MOMENT = timedelta(seconds=1)
 
@@ -34,20 +34,20 @@ def seed_catalog(*, local: bool) -> SeedReport:
     added (see `_add_missing_prices`).
     """
     listed = seeds.hosted_models() + (seeds.LOCAL_MODELS if local else ())
-    news = News("catalog")
+    changes = SeedChanges("catalog")
     added = updated = prices_added = 0
     for seed in listed:
         is_new, is_changed = _save_model(seed)
         added += is_new
         updated += is_changed
-        prices_added += _add_missing_prices(seed, news)
+        prices_added += _add_missing_prices(seed, changes)
         for name in seed.aliases:
-            if news.has(f"alias {name}", seed.id):
+            if changes.include(f"alias {name}", seed.id):
                 Alias.objects.update_or_create(name=name, defaults={"model_id": seed.id})
     for name in seeds.RETIRED:
-        if news.has(f"retired {name}", ""):
+        if changes.include(f"retired {name}", ""):
             RetiredModel.objects.get_or_create(name=name)
-    news.note()
+    changes.save()
     return SeedReport(len(listed), added, updated, prices_added)
 
 
@@ -65,7 +65,7 @@ def _save_model(seed: ModelSeed) -> tuple[bool, bool]:
     return is_new, bool(changed)
 
 
-def _add_missing_prices(seed: ModelSeed, news: News) -> int:
+def _add_missing_prices(seed: ModelSeed, changes: SeedChanges) -> int:
     """Add each price of the list that never came into force; returns how many.
 
     A price counts as applied once a version with its rates exists from its date on, so an
@@ -78,7 +78,9 @@ def _add_missing_prices(seed: ModelSeed, news: News) -> int:
     fresh = [
         price
         for price in seed.prices
-        if news.has(f"price {seed.id} {price.since}", json.dumps(price.rates, sort_keys=True))
+        if changes.include(
+            f"price {seed.id} {price.since}", json.dumps(price.rates, sort_keys=True)
+        )
     ]
     now = timezone.now()
     versions = list(PriceVersion.objects.filter(model_id=seed.id))

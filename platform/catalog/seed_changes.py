@@ -1,11 +1,11 @@
-"""What a list in the code says that it did not say when it was last applied."""
+"""What has changed in a list of the code since the list was last applied."""
 
 from catalog.models import Seeded
 
 
-class News:
-    """The rows of one list. Whoever applies it asks for each row, and notes them all at the end, in
-    one transaction."""
+class SeedChanges:
+    """The changes of one list. Whoever applies the list asks for each row, and saves the changes at
+    the end, in the same transaction."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -13,16 +13,16 @@ class News:
         self._said = dict(rows)
         self._new: dict[str, str] = {}
 
-    def has(self, key: str, value: str) -> bool:
-        """Is the row new in the list, or another one than before? What is no news is the operators'
-        to change and to remove."""
+    def include(self, key: str, value: str) -> bool:
+        """Is the row new in the list, or another one than before? An unchanged row belongs to the
+        operators, who may have changed or removed it."""
         name = f"{self._name} {key}"
         if self._said.get(name) == value:
             return False
         self._new[name] = value
         return True
 
-    def note(self) -> None:
+    def save(self) -> None:
         Seeded.objects.bulk_create(
             [Seeded(key=key, value=value) for key, value in self._new.items()],
             update_conflicts=True,
