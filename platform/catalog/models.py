@@ -83,7 +83,7 @@ class RetiredModel(models.Model):
 
 
 class Seeded(models.Model):
-    """What a list in the code (`key` names the row in it) said when it was last applied. So a
+    """A row of a list in the code (`key` names it), as it was when the list was last applied. So a
     change of the list is told from a change by an operator, which stays."""
 
     key = models.CharField(primary_key=True, max_length=300)

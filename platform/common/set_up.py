@@ -1,4 +1,4 @@
-"""Is the database set up? `manage.py setup` does that (config/setup.py)."""
+"""Is the database set up? `manage.py setup` sets it up (config/management/commands/setup.py)."""
 
 import structlog
 from psycopg import errors
