@@ -5,6 +5,7 @@ import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from typing import ParamSpec, TypeVar
 
@@ -21,10 +22,10 @@ T = TypeVar("T")
 # more hashes than cores for their threads, none ends sooner and all end later.
 AT_ONCE = max(1, (os.cpu_count() or 1) // Argon2PasswordHasher.parallelism)
 WAIT_SECONDS = 5.0
-# Priority of hashing threads (nice(1)), so that requests and the event loop run before them, and an
-# honest sign-in's hash before those of guesses: a hash of the first lane gets 22 times the time of
-# one of the last.
-_NICENESS = {Lane.FIRST: 5, Lane.LAST: 19}
+# Hashing threads of the first lane (nice(1)): requests and the event loop run before them. Argon2
+# splits a hash among eight threads. At 5 those had more than twice the weight of an event loop, at
+# 15 they have a quarter of it.
+_NICENESS = 15
 
 
 class BoundedArgon2PasswordHasher(Argon2PasswordHasher):
@@ -53,15 +54,21 @@ def _in_turn(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return hashing.result()  # it had begun
 
 
-def _lower_priority(niceness: int) -> None:
-    """Lower the priority of this thread; the threads that Argon2 starts inherit it (on Linux)."""
-    if sys.platform == "linux":
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), niceness)
+def _lower_priority(lane: Lane) -> None:
+    """Lower the priority of this thread; the threads that Argon2 starts inherit it (on Linux, where
+    the system allows it). A hash of the last lane runs when nothing else wants the core (SCHED_IDLE
+    in sched(7)): a twelfth of the weight of the first lane, and whatever wakes up interrupts it."""
+    if sys.platform != "linux":
+        return
+    thread = threading.get_native_id()
+    with suppress(PermissionError):
+        if lane is Lane.FIRST:
+            os.setpriority(os.PRIO_PROCESS, thread, _NICENESS)
+        else:
+            os.sched_setscheduler(thread, os.SCHED_IDLE, os.sched_param(0))
 
 
 _threads = {
-    lane: ThreadPoolExecutor(
-        AT_ONCE, f"hashing-{lane}", initializer=partial(_lower_priority, niceness)
-    )
-    for lane, niceness in _NICENESS.items()
+    lane: ThreadPoolExecutor(AT_ONCE, f"hashing-{lane}", initializer=partial(_lower_priority, lane))
+    for lane in Lane
 }
