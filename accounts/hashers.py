@@ -23,9 +23,8 @@ T = TypeVar("T")
 AT_ONCE = max(1, (os.cpu_count() or 1) // Argon2PasswordHasher.parallelism)
 WAIT_SECONDS = 5.0
 # Hashing threads of the first lane (nice(1)): requests and the event loop run before them. Argon2
-# splits a hash among eight threads. At 5 those had more than twice the weight of an event loop, at
-# 15 they have a quarter of it.
-_NICENESS = 15
+# splits a hash among eight threads: at 10 they weigh about as much together as one event loop.
+_NICENESS = 10
 
 
 class BoundedArgon2PasswordHasher(Argon2PasswordHasher):
@@ -57,7 +56,7 @@ def _in_turn(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
 def _lower_priority(lane: Lane) -> None:
     """Lower the priority of this thread; the threads that Argon2 starts inherit it (on Linux, where
     the system allows it). A hash of the last lane runs when nothing else wants the core (SCHED_IDLE
-    in sched(7)): a twelfth of the weight of the first lane, and whatever wakes up interrupts it."""
+    in sched(7)): one of the first has 37 times its weight, and whatever wakes up interrupts it."""
     if sys.platform != "linux":
         return
     thread = threading.get_native_id()
