@@ -91,6 +91,7 @@ class HttpProtocol(HttpToolsProtocol):
             self._running.disconnected = True
             self._running.message_event.set()
         self.pipeline.clear()
+        self._forget_requests()
 
     def resume_writing(self) -> None:
         """All that was written is with the kernel, if an answer of this connection is watched."""
@@ -219,6 +220,17 @@ class HttpProtocol(HttpToolsProtocol):
         """A handshake is answered as a request where it is certain to be refused: it takes three
         times as long to refuse a WebSocket."""
         return self._may_upgrade and super()._should_upgrade_to_ws()
+
+    def handle_websocket_upgrade(self) -> None:
+        super().handle_websocket_upgrade()
+        self.parser = None  # type: ignore[assignment]
+        self._forget_requests()
+
+    def _forget_requests(self) -> None:
+        """They refer to this connection, which is over: without them it is freed at once. Thousands
+        that wait for the garbage collector stop the process for a tenth of a second."""
+        self.scope = self.cycle = self._running = None  # type: ignore[assignment]
+        self._answers.clear()
 
     def _unsupported_upgrade_warning(self) -> None:
         if self._may_upgrade:

@@ -1,0 +1,96 @@
+"""A connection that has ended is freed at once, not by the garbage collector: thousands that wait
+for it stop the process for a tenth of a second."""
+
+import gc
+import socket
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import uvicorn
+
+from config.http import HttpProtocol
+from config.websocket import WebSocketProtocol
+from edge.asgi import Receive, Scope, Send
+from local.ports import LOOPBACK, free_port
+from tests.chaos.calls import wait_for
+
+HANDSHAKE = (
+    b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+)
+
+
+async def application(scope: Scope, receive: Receive, send: Send) -> None:
+    """Accept a socket, or answer `1`, and wait until the client has gone."""
+    message = await receive()
+    if scope["type"] == "websocket":
+        await send({"type": "websocket.accept"})
+    elif scope["path"] == "/":
+        await send({"type": "http.response.start", "status": 200, "headers": LENGTH})
+        await send({"type": "http.response.body", "body": b"1"})
+    while not message["type"].endswith("disconnect"):
+        message = await receive()
+
+
+LENGTH = [(b"content-length", b"1")]
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    port = free_port()
+    config = uvicorn.Config(
+        application,
+        host=LOOPBACK,
+        port=port,
+        http=HttpProtocol,
+        ws=WebSocketProtocol,
+        lifespan="off",
+        loop="uvloop",
+    )
+    server = uvicorn.Server(config)
+    with ThreadPoolExecutor(1) as threads:
+        threads.submit(server.run)
+        wait_for(lambda: server.started)
+        try:
+            yield port
+        finally:
+            server.should_exit = True
+
+
+@pytest.fixture
+def connections() -> Iterator[Callable[[], int]]:
+    """Counts the connections that the process keeps; nothing collects garbage meanwhile."""
+    gc.collect()
+    gc.disable()
+    try:
+        yield lambda: sum(isinstance(each, HttpProtocol) for each in gc.get_objects())
+    finally:
+        gc.enable()
+
+
+@pytest.mark.parametrize(
+    ("sent", "is_answered"),
+    [
+        (b"", False),
+        (b"GET / HTTP/1.1\r\nHost: ", False),
+        (b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", True),
+        (b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n" * 3, True),
+        (b"GET /silent HTTP/1.1\r\nHost: localhost\r\n\r\n", False),
+        (b"POST /silent HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n12", False),
+        (HANDSHAKE, True),
+    ],
+    ids=["nothing", "half a head", "a request", "three", "no answer", "half a body", "a socket"],
+)
+def test_a_connection_is_freed_when_it_ends(
+    port: int, connections: Callable[[], int], sent: bytes, is_answered: bool
+) -> None:
+    before = connections()
+    for _ in range(3):
+        with socket.create_connection((LOOPBACK, port), timeout=10) as client:
+            client.sendall(sent)
+            if is_answered:
+                assert client.recv(4096)
+            if sent != HANDSHAKE:
+                wait_for(lambda: connections() > before)
+    wait_for(lambda: connections() == before)
