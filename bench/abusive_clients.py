@@ -55,9 +55,13 @@ async def _half_body(streams: Streams) -> None:
 async def _slow_body(streams: Streams) -> None:
     streams[1].write(_head("POST", "/api/nothing", *_body(_LENGTH)))
     ending = asyncio.ensure_future(_until_it_ends(streams))
-    while not ending.done():
-        streams[1].write(b" ")
-        await asyncio.sleep(PAUSE_SECONDS)
+    try:
+        while not ending.done():
+            streams[1].write(b" ")
+            await asyncio.sleep(PAUSE_SECONDS)
+        ending.result()  # raises what ended it, a reset for example
+    finally:
+        ending.cancel()
 
 
 async def _slow_reader(streams: Streams) -> None:
