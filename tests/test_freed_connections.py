@@ -1,10 +1,9 @@
-"""A connection that has ended is freed at once, not by the garbage collector: thousands that wait
-for it stop the process for a tenth of a second."""
+"""A connection that has ended is freed at once, not by the garbage collector: freeing thousands of
+them together stops the process for a tenth of a second."""
 
 import gc
 import socket
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import uvicorn
@@ -12,13 +11,17 @@ import uvicorn
 from config.http import HttpProtocol
 from config.websocket import WebSocketProtocol
 from edge.asgi import Receive, Scope, Send
-from local.ports import LOOPBACK, free_port
+from local.ports import LOOPBACK
 from tests.chaos.calls import wait_for
+from tests.threaded_uvicorn import running_server
 
 HANDSHAKE = (
     b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
     b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
 )
+
+
+LENGTH = [(b"content-length", b"1")]
 
 
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
@@ -33,29 +36,12 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
         message = await receive()
 
 
-LENGTH = [(b"content-length", b"1")]
-
-
 @pytest.fixture
 def config() -> Iterator[uvicorn.Config]:
-    """Of a server that runs."""
-    config = uvicorn.Config(
-        application,
-        host=LOOPBACK,
-        port=free_port(),
-        http=HttpProtocol,
-        ws=WebSocketProtocol,
-        lifespan="off",
-        loop="uvloop",
-    )
-    server = uvicorn.Server(config)
-    with ThreadPoolExecutor(1) as threads:
-        threads.submit(server.run)
-        wait_for(lambda: server.started)
-        try:
-            yield config
-        finally:
-            server.should_exit = True
+    """The configuration of a running server."""
+    options = {"http": HttpProtocol, "ws": WebSocketProtocol, "loop": "uvloop"}
+    with running_server(application, **options) as server:
+        yield server.config
 
 
 @pytest.fixture

@@ -3,21 +3,19 @@
 import socket
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 
 import httpx
 import psutil
 import pytest
-import uvicorn
 
 from config.http import MAX_PIPELINED, HttpProtocol
 from config.idle import IdleConnections
 from config.serve import KEEP_ALIVE_SECONDS, command
 from edge.asgi import Receive, Scope, Send
-from local.ports import LOOPBACK, free_port
-from tests.chaos.calls import wait_for
+from local.ports import LOOPBACK
 from tests.service import Web
+from tests.threaded_uvicorn import running_server
 
 REQUEST = b"GET /v1/models HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 # What keeps connections to a server, and for how many seconds.
@@ -58,17 +56,8 @@ def serving(protocol: type[HttpProtocol]) -> Iterator[int]:
         await send({"type": "http.response.start", "status": 204, "headers": []})
         await send({"type": "http.response.body", "body": b""})
 
-    port = free_port()
-    server = uvicorn.Server(
-        uvicorn.Config(application, host=LOOPBACK, port=port, http=protocol, lifespan="off")
-    )
-    with ThreadPoolExecutor(1) as threads:
-        threads.submit(server.run)
-        wait_for(lambda: server.started)
-        try:
-            yield port
-        finally:
-            server.should_exit = True
+    with running_server(application, http=protocol) as server:
+        yield server.config.port
 
 
 def connected(stack: ExitStack, port: int, host: str) -> socket.socket:

@@ -14,7 +14,7 @@ from tests.service import Web
 
 PATHS = ["/docs", "/redoc"]
 TEXT = "document.body.innerText"
-# At the end from the start again: a page that grows late is passed by.
+# Goes down, and from the end to the start again: a page may grow above what is shown.
 SCROLL = (
     "scrollY + innerHeight < document.body.scrollHeight - 1"
     " ? scrollBy(0, innerHeight) : scrollTo(0, 0)"

@@ -3,20 +3,19 @@
 import socket
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 
 import httpx
-import uvicorn
 
 from config.http import HttpProtocol
 from conversations.models import Message
 from conversations.tests.rows import talk
 from edge.asgi import Receive, Scope, Send
-from local.ports import LOOPBACK, free_port
+from local.ports import LOOPBACK
 from tests.chaos.calls import wait_for
 from tests.personas import authorization, new_user
 from tests.service import Web
+from tests.threaded_uvicorn import running_server
 
 # More clients than a process has connections to the database, and more text than sockets hold.
 CLIENTS = 12
@@ -69,19 +68,10 @@ def test_who_takes_nothing_is_cut_off() -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": b"x" * 32 * MB})
 
-    port = free_port()
-    server = uvicorn.Server(
-        uvicorn.Config(
-            application, host=LOOPBACK, port=port, http=ImpatientProtocol, lifespan="off"
-        )
-    )
-    connections = server.server_state.connections
-    with ThreadPoolExecutor(1) as threads:
-        threads.submit(server.run)
-        wait_for(lambda: server.started)
+    with running_server(application, http=ImpatientProtocol) as server:
+        connections = server.server_state.connections
         began = time.monotonic()
-        with non_reading_client(port, "GET / HTTP/1.1"):
+        with non_reading_client(server.config.port, "GET / HTTP/1.1"):
             wait_for(lambda: bool(connections))
             wait_for(lambda: not connections)
             assert time.monotonic() - began > 0.9
-        server.should_exit = True

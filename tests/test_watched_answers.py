@@ -6,17 +6,16 @@ import socket
 import time
 import weakref
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 
 import pytest
-import uvicorn
 
 from config.http import HttpProtocol
 from edge.asgi import Receive, Scope, Send
 from edge.delivery import Delivery, watched
-from local.ports import LOOPBACK, free_port
+from local.ports import LOOPBACK
 from tests.chaos.calls import wait_for
+from tests.threaded_uvicorn import running_server
 
 REQUEST = b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n"
 # More than the buffers of both sides hold.
@@ -42,9 +41,9 @@ class Served:
     blocked = 0.0
     delivery: Delivery | None = None
     is_written = False
+    port = 0
 
     def __init__(self) -> None:
-        self.port = free_port()
         self.caller: weakref.ref[Caller] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -66,17 +65,9 @@ class Served:
 @pytest.fixture
 def served() -> Iterator[Served]:
     served = Served()
-    config = uvicorn.Config(
-        served, host=LOOPBACK, port=served.port, http=HttpProtocol, lifespan="off", loop="uvloop"
-    )
-    server = uvicorn.Server(config)
-    with ThreadPoolExecutor(1) as threads:
-        threads.submit(server.run)
-        wait_for(lambda: server.started)
-        try:
-            yield served
-        finally:
-            server.should_exit = True
+    with running_server(served, http=HttpProtocol, loop="uvloop") as server:
+        served.port = server.config.port
+        yield served
 
 
 @pytest.fixture

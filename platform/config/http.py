@@ -222,13 +222,15 @@ class HttpProtocol(HttpToolsProtocol):
         return self._may_upgrade and super()._should_upgrade_to_ws()
 
     def handle_websocket_upgrade(self) -> None:
+        """Pass the connection to a WebSocketProtocol, which replaces this object."""
         super().handle_websocket_upgrade()
         self.parser = None  # type: ignore[assignment]
         self._forget_requests()
 
     def _forget_requests(self) -> None:
-        """They refer to this connection, which is over: without them it is freed at once. Thousands
-        that wait for the garbage collector stop the process for a tenth of a second."""
+        """Drop the requests of an ended connection. Requests refer to their connection: with them
+        only the garbage collector frees it, which stops the process for a tenth of a second where
+        thousands wait."""
         self.scope = self.cycle = self._running = None  # type: ignore[assignment]
         self._answers.clear()
 
