@@ -9,6 +9,7 @@ from pathlib import Path
 from local import redis
 from local.ports import free_port
 from local.processes import Process
+from tests.freezing import freeze
 
 
 class OwnRedis:
@@ -32,7 +33,7 @@ class OwnRedis:
     @contextmanager
     def frozen(self) -> Iterator[None]:
         """It takes connections, and answers nobody."""
-        os.kill(self._process.pid, signal.SIGSTOP)
+        freeze(self._process.pid)
         try:
             yield
         finally:

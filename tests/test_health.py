@@ -49,6 +49,7 @@ def postgres_port() -> int:
 def test_a_process_that_works_is_alive_and_ready(web: Web) -> None:
     alive = httpx.get(f"{web.url}/livez")
     assert (alive.status_code, alive.json()) == (200, {"status": "alive"})
+    wait_until_ready(web)
     assert ready(web) == (200, ALL_WELL)
 
 
@@ -140,6 +141,7 @@ def unapplied(app: str, name: str) -> Iterator[None]:
 
 
 def test_an_older_database_is_not_ready_until_it_is_migrated(web: Web) -> None:
+    wait_until_ready(web)  # before the database is set up, nothing is known of models
     with unapplied("files", "0001_initial"):
         calls.wait_for(lambda: ready(web) == (503, {**ALL_WELL, "migrations": "pending"}))
     wait_until_ready(web)

@@ -17,6 +17,7 @@ from local.processes import Process
 from local.service import Service
 from simulator.process import RunningSimulator
 from tests.forked import ForkedProcess
+from tests.freezing import freeze
 from tests.service import environment_of_a_process
 
 
@@ -36,7 +37,7 @@ class Worker:
 
     def freeze(self) -> None:
         """It stands still and does not know it, until it is thawed."""
-        os.kill(self.process.pid, signal.SIGSTOP)
+        freeze(self.process.pid)
 
     def thaw(self) -> None:
         with suppress(ProcessLookupError):

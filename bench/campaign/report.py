@@ -39,7 +39,7 @@ def of_life(outcome: Outcome, kept: Path) -> str:
 
 
 def summary(outcomes: Sequence[Outcome]) -> str:
-    """Tables of all lives."""
+    """Tables of all lives, and at the end what is wrong: of a long output the end is seen first."""
     faults, acts, endings = (Counter[str]() for _ in range(3))
     for outcome in outcomes:
         faults += outcome.faults
@@ -56,7 +56,12 @@ def summary(outcomes: Sequence[Outcome]) -> str:
         _counted("act", acts),
         _counted("ending of an act", endings),
     )
-    return "\n\n".join(["", *tables, total])
+    wrong = [
+        f"seed {outcome.schedule.seed}: {violation[:_LONGEST]}"
+        for outcome in outcomes
+        for violation in outcome.violations
+    ]
+    return "\n".join(["\n\n".join(["", *tables, total]), *wrong])
 
 
 def _counted(what: str, counts: Counter[str]) -> str:

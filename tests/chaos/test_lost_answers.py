@@ -113,7 +113,7 @@ def test_a_wait_that_a_proxy_cuts_short_is_paid_once(alice: Caller, web: Web, st
 
 @pytest.mark.parametrize("at", [1, 300, 1500, 4000])
 def test_a_stream_that_is_cut_at_any_byte_is_paid_once(alice: Caller, web: Web, at: int) -> None:
-    body = alice.body(stream=True, tokens=40, delay_ms=10, delta_tokens=1)
+    body = alice.body(stream=True, tokens=40, delay_ms=50, delta_tokens=1)
     with ChosenCutProxy(web.port, at=at, cuts=1) as proxy:
         alice.send_in_vain(proxy.url, body).join()
 
