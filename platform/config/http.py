@@ -9,6 +9,7 @@ line of the level debug. A deployment names this class with `--http`.
 """
 
 import logging
+import random
 import sys
 import time
 from asyncio import TimerHandle, Transport
@@ -31,8 +32,10 @@ from edge.delivery import EXTENSION
 from edge.discards import get_discard_pacer
 
 # From the connection, or from the first byte of a later request, until the head has ended; and from
-# an answer that was given early until the body has.
+# an answer that was given early until the body has. Each deadline is up to a quarter longer:
+# connections that came at the same moment would end at the same moment, and come back together.
 HEAD_SECONDS = 10.0
+JITTER = 0.25
 # What may be read that brings neither the end of a head nor a piece of a body: more of the head,
 # the sizes of chunks, trailers.
 MAX_HEAD_BYTES = 65_536
@@ -276,9 +279,9 @@ class HttpProtocol(HttpToolsProtocol):
         return self.client[0] if self.client else ""
 
     def _start_deadline(self, seconds: float | None = None) -> None:
-        self._deadline = self.loop.call_later(
-            HEAD_SECONDS if seconds is None else seconds, self.transport.close
-        )
+        if seconds is None:
+            seconds = HEAD_SECONDS * random.uniform(1, 1 + JITTER)  # noqa: S311 - no secret
+        self._deadline = self.loop.call_later(seconds, self.transport.close)
 
     def _stop_deadline(self) -> None:
         if self._deadline is not None:
