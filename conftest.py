@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import pytest
 from django.db import connection
-from django.test.utils import setup_databases
 from hypothesis import settings
 from pytest_django import DjangoDbBlocker, Settings
 from rest_framework.test import APIClient
@@ -19,18 +18,15 @@ from rest_framework.test import APIClient
 from accounts.models import User
 from accounts.services import sessions
 from accounts.types import SignedIn
-from billing.services.plans import seed_plans
 from billing.services.reconciliation import find_violations
 from billing.tests.bank import expire_what_nobody_ends
-from catalog.services import seed_catalog
 from health import services as health
 from local.pytest_suite import is_rolled_back
 from providers.config import SIMULATED_BY_DEFAULT, from_environ
 from simulator.process import RunningSimulator
 from simulator.process import running as running_simulator
-from tests import declared_events
-from tests.former_release import migrate_with_later_tree
-from tests.service import Web, database_url, running_web
+from tests import declared_events, seeded_database
+from tests.service import Web, running_web
 from tests.worker import Worker, running_worker
 
 PASSWORD = "correct horse battery staple"
@@ -50,23 +46,9 @@ def django_db_setup(
     django_db_modify_db_settings: None,
     django_db_blocker: DjangoDbBlocker,
 ) -> None:
-    """A database with the catalog and the plans in it, as in production. It is thrown away with
-    its server.
-
-    Charges lapse although the server has only just started; the tests of the grace that follows an
-    outage ask for it themselves.
-    """
+    """The worker's own copy of the seeded database, thrown away with its server."""
     with django_db_blocker.unblock():
-        setup_databases(verbosity=0, interactive=False, aliases={"default": None})
-        migrate_with_later_tree(database_url())
-        seed_catalog(local=True)
-        seed_plans()
-        with connection.cursor() as cursor:
-            name = connection.settings_dict["NAME"]
-            cursor.execute(f"ALTER DATABASE \"{name}\" SET platform.startup_grace = '0 seconds'")
-        # The setting is for new sessions, and a closed one only goes back to the pool.
-        connection.close()
-        connection.close_pool()  # type: ignore[attr-defined]
+        seeded_database.create()
 
 
 @pytest.fixture(scope="session", autouse=True)
