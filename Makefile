@@ -8,12 +8,14 @@ unexport PYTHONDONTWRITEBYTECODE
 # More workers than cores: tests wait for processes, leases and sockets. Files stay together, since
 # many start a process for all their tests; the slow ones (tests/slow_files.txt) come first.
 TESTS := $(PYTHON) -m pytest -n 5 --dist loadfile
+# Drills are in files of their own, beside the tests of what they try.
+DRILLS := $(TESTS) --override-ini "python_files=drill_*.py"
 
 PYTHON_CLIENTS := langchain llama_index llm aider openapi_python
 NODE_CLIENTS := openai_node ai_sdk gltf_validator openapi_typescript asyncapi_parser
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick test-clients check lint types contracts missing-migrations former-release deploy-tools sbom format openapi contract lock bench campaign screenshots migrations shell clients clean
+.PHONY: help run test quick drills repeat mutations test-clients check lint types contracts missing-migrations former-release deploy-tools sbom format openapi contract lock bench campaign screenshots migrations shell clients clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,16 +23,24 @@ help: ## List the targets
 run: .venv/installed ## Start the whole service on this machine (PORT=8000)
 	@$(PYTHON) -m local run
 
-test: .venv/installed ## Run every test, with stores of its own (ARGS="-k name")
+test: .venv/installed ## Run the tests, with stores of their own (ARGS="-k name")
 	@$(TESTS) $(ARGS)
 
 quick: .venv/installed ## Run the tests of the files that are not slow
 	@$(TESTS) --quick $(ARGS)
 
-test-clients: .venv/installed clients ## Run the clients that people use, unmodified, against the running service
-	@$(TESTS) tests/clients $(ARGS)
+drills: .venv/installed ## Kill, cut and restart parts, restore, roll out, and run whole lives and other people's clients
+	@$(DRILLS) $(ARGS)
 
-check: lint types contracts missing-migrations former-release test ## Everything that has to be green before a commit
+TIMES := 200
+
+repeat: .venv/installed ## Run tests many times, side by side (ARGS=accounts/tests/test_me.py TIMES=200)
+	@$(PYTHON) -m pytest -n 5 --dist load --times $(TIMES) $(ARGS)
+
+test-clients: .venv/installed clients ## Run the clients that people use, unmodified, against the running service
+	@$(DRILLS) tests/clients $(ARGS)
+
+check: lint types contracts missing-migrations former-release test drills ## Everything that has to be green before a commit
 
 lint: .venv/installed ## Style and format
 	@$(PYTHON) -m ruff check

@@ -73,7 +73,7 @@ def test_each_alert_has_a_series_that_makes_it_fire_and_one_that_does_not() -> N
 
 def test_each_alert_has_a_test_that_causes_it() -> None:
     """And no such test is of an alert that is gone."""
-    files = (ROOT / "tests" / "alerts").glob("test_*.py")
+    files = (ROOT / "tests" / "alerts").glob("drill_*.py")
     expected = {name for file in files for name in caused_in(file.read_text())}
     assert_same(expected, alerts(), "tests/alerts")
 

@@ -1,8 +1,5 @@
-"""The campaign (docs/operations/campaign.md): its schedules, its oracle, and some lives."""
+"""The campaign (docs/operations/campaign.md): its schedules and its oracle."""
 
-import os
-import subprocess
-import sys
 from collections import defaultdict
 from pathlib import Path
 from types import SimpleNamespace
@@ -24,10 +21,7 @@ from bench.campaign.schedule import ACTS, FAULTS, LEAVER, PROVIDERS, Act, schedu
 from files.types import storage_path
 from githosts.tests.hosted import git
 from health.switches import NAMES
-from local.paths import PYTHONPATH, ROOT
-from tests.operations.blocks import run
 
-LIVES, SECONDS = 20, 5
 SEEDS, LENGTHS = st.integers(0, 10_000), st.floats(4, 30)
 
 
@@ -243,25 +237,3 @@ def test_a_reply_that_is_told_as_paid_stays_completed(
     read = {"text": "Hello.", "finish": {"messageMetadata": metadata}}
     message = {"content": "Hello.", "status": "failed", "error": {"code": code}}
     assert len(wrong_of_a_reply(message, read)) == wrong
-
-
-# --- Some lives -----------------------------------------------------------------------------------
-
-
-@pytest.mark.timeout(1800)
-def test_lives_under_faults_go_well() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "bench.campaign", f"--runs={LIVES}", f"--seconds={SECONDS}"],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": PYTHONPATH},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-
-    assert done.returncode == 0, done.stdout
-
-
-def test_a_seed_is_repeated_by_the_documented_command() -> None:
-    assert "life 1 of 1, seed 17: all is well" in run("campaign.md#repeat")

@@ -27,7 +27,7 @@ SKIPPING = re.compile(r"\b(skip|skipif|xfail|python_client|node_client)\b")
 def ids_in(file: str) -> frozenset[str]:
     """The ids of the tests in a file that run everywhere."""
     path = ROOT / file
-    if not path.is_file() or not path.name.startswith("test_"):
+    if not path.is_file() or not path.name.startswith(("test_", "drill_")):
         return frozenset()
     tree = ast.parse(path.read_text())
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]

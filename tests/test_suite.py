@@ -2,6 +2,8 @@
 what the garbage collector looks at."""
 
 import gc
+import subprocess
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -9,6 +11,7 @@ import pytest
 from _pytest.assertion.rewrite import AssertionRewritingHook
 
 from local.paths import ROOT
+from local.pytest_clock import SLOW_SECONDS, listed
 from local.pytest_suite import helper_packages, is_rolled_back, slow_files
 from tests.follow import cut
 
@@ -35,6 +38,32 @@ def test_every_helper_has_its_asserts_rewritten(package: str) -> None:
 def test_the_slow_files_are_there() -> None:
     assert slow_files()
     assert [path for path in slow_files() if not (ROOT / path).exists()] == []
+
+
+def test_a_run_of_some_files_leaves_the_others_in_the_list() -> None:
+    path = next(iter(slow_files()))
+
+    lines = listed({"tests/test_suite.py": 7.6, path: SLOW_SECONDS - 1}).splitlines()
+
+    assert "    8 tests/test_suite.py" in lines
+    assert not any(line.endswith(path) for line in lines)
+    assert len(lines) == len(slow_files())
+
+
+def test_a_test_is_repeated(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text("def test_it() -> None: pass")
+    (tmp_path / "pytest.ini").touch()
+    options = ("-p", "local.pytest_suite", "-p", "local.pytest_clock", "--times", "3")
+
+    done = subprocess.run(
+        (sys.executable, "-m", "pytest", *options),
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert "3 passed" in done.stdout
 
 
 def test_what_is_rolled_back_comes_first(request: pytest.FixtureRequest) -> None:

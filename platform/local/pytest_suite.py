@@ -1,12 +1,11 @@
 """Pytest plugin: the asserts of helpers speak, the slowest files come first, `--quick` leaves them
-out, and no garbage is looked for while tests are collected.
+out, `--times` repeats each test, and no garbage is looked for while tests are collected.
 
 Loaded by `-p` in pytest.ini: Django imports helpers (the jobs of `jobs.tests`) before any
 conftest.py, and an assert is rewritten only if it is asked for before its module is imported.
 """
 
 import gc
-from collections import defaultdict
 from collections.abc import Generator
 from functools import cache
 from itertools import groupby
@@ -18,10 +17,8 @@ from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 from local.paths import ROOT
 
-# Seconds and path of each slow file. The order within the file is of no consequence.
+# Seconds and path of each slow file, as `local.pytest_clock` writes them.
 SLOW_FILES = ROOT / "tests" / "slow_files.txt"
-# A file that takes less than this in all has no place in the list.
-SLOW_SECONDS = 4.0
 
 
 def helper_packages() -> list[str]:
@@ -45,15 +42,19 @@ def slow_files() -> dict[str, float]:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--quick", action="store_true", help="leave out the slow files")
-    parser.addoption(
-        "--note-slow-files", action="store_true", help=f"write {SLOW_FILES.name} after a whole run"
-    )
+    parser.addoption("--times", type=int, default=1, help="run each test so many times")
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    # Workers of xdist report to the controlling process, which alone sees the whole run.
-    if config.getoption("--note-slow-files") and not hasattr(config, "workerinput"):
-        config.pluginmanager.register(_Clock())
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if (times := metafunc.config.getoption("--times")) > 1:
+        metafunc.fixturenames.append("repetition")
+        metafunc.parametrize("repetition", range(1, times + 1), indirect=True)
+
+
+@pytest.fixture
+def repetition(request: pytest.FixtureRequest) -> int:
+    """The number of this run of the test (`--times`)."""
+    return int(request.param)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -90,10 +91,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     seconds = slow_files()
     places: dict[str, int] = {}
     for item in items:
-        places.setdefault(_file_of(item.nodeid), len(places))
+        places.setdefault(file_of(item.nodeid), len(places))
 
     def order(item: pytest.Item) -> tuple[bool, float, int]:
-        file = _file_of(item.nodeid)
+        file = file_of(item.nodeid)
         return not is_rolled_back(item), -seconds.get(file, 0), places[file]
 
     items.sort(key=order)
@@ -123,7 +124,7 @@ class _InOrder(LoadScopeScheduling):  # type: ignore[misc]
             tests = next(iter(self.registered_collections.values()))
             self._runs = {
                 test: f"{number} {file}"
-                for number, (file, run) in enumerate(groupby(tests, _file_of))
+                for number, (file, run) in enumerate(groupby(tests, file_of))
                 for test in run
             }
         super().schedule()
@@ -132,20 +133,6 @@ class _InOrder(LoadScopeScheduling):  # type: ignore[misc]
         return self._runs[nodeid]
 
 
-class _Clock:
-    """Adds up the seconds of each file, and writes the slow ones down."""
-
-    def __init__(self) -> None:
-        self._seconds: defaultdict[str, float] = defaultdict(float)
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        self._seconds[_file_of(report.nodeid)] += report.duration
-
-    def pytest_sessionfinish(self) -> None:
-        slow = [(sum_, path) for path, sum_ in self._seconds.items() if sum_ >= SLOW_SECONDS]
-        lines = (f"{sum_:5.0f} {path}\n" for sum_, path in sorted(slow, reverse=True))
-        SLOW_FILES.write_text("".join(lines))
-
-
-def _file_of(node_id: str) -> str:
+def file_of(node_id: str) -> str:
+    """The path of a test's file, from the root."""
     return node_id.partition("::")[0]
