@@ -37,6 +37,9 @@ TIMES := 200
 repeat: .venv/installed ## Run tests many times, side by side (ARGS=accounts/tests/test_me.py TIMES=200)
 	@$(PYTHON) -m pytest -n 5 --dist load --times $(TIMES) $(ARGS)
 
+mutations: .venv/installed ## Does a test fail for each way in which the product is broken on purpose? (ARGS="--area money")
+	@$(PYTHON) -m tests.mutations $(ARGS)
+
 test-clients: .venv/installed clients ## Run the clients that people use, unmodified, against the running service
 	@$(DRILLS) tests/clients $(ARGS)
 
