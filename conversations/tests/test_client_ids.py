@@ -151,6 +151,25 @@ def test_its_files_are_found_by_it_in_the_newest_conversation_of_several(alice: 
     assert file["name"] == "new.txt"
 
 
+def test_the_files_of_somebody_else_s_message_are_not_found_by_it(
+    alice: Persona, bob: Persona
+) -> None:
+    def send(person: Persona) -> str:
+        message = add(talk(person.user), "How deep?", client_id=OF_THE_SDK)
+        upload = Upload.objects.create(
+            account=person.user, name="a.txt", media_type="text/plain", is_text=True, size=7
+        )
+        Attachment.objects.create(message=message, upload=upload)
+        return str(upload.pk)
+
+    hers = send(alice)
+    assert bob.client.get(f"/api/files/{OF_THE_SDK}").status_code == 404
+
+    send(bob)
+    [file] = alice.client.get(f"/api/files/{OF_THE_SDK}").json()
+    assert file["id"] == hers
+
+
 def test_the_files_of_a_message_are_those_of_its_own_id_whoever_is_called_so(
     alice: Persona,
 ) -> None:
