@@ -8,6 +8,7 @@ import pytest
 from django.utils import timezone
 from pytest_django import Settings
 
+from billing.services import balance
 from connectors.models import Connector
 from connectors.providers import from_environ
 from connectors.tests.owner import SERVERS, Owner
@@ -18,6 +19,7 @@ from local.configuration import simulated_connectors
 from simulator.process import RunningSimulator
 from workspaces.models import Workspace
 from workspaces.services.checkouts import check_out, read_files
+from workspaces.types import MAX_WORKSPACES
 
 WORKSPACES = "/api/project/workspaces"
 
@@ -179,6 +181,23 @@ def test_a_connector_of_somebody_else_is_422(
         answer = bind(bob, connector_id=str(connector_id))
         assert answer.status_code == 422
         assert answer.json()["errors"][0]["msg"] == "You have no connector with this id."
+
+
+def test_it_needs_the_pro_plan(alice: Owner, connector: Connector) -> None:
+    balance.change_plan(account=alice.user, plan="starter")
+    answer = bind(alice, connector_id=str(connector.pk))
+    assert answer.status_code == 402
+    assert answer.json()["detail"]["code"] == "feature_required"
+    assert answer.json()["detail"]["feature"] == "workspaces"
+
+
+def test_there_are_only_so_many(alice: Owner, connector: Connector) -> None:
+    Workspace.objects.bulk_create(
+        Workspace(account=alice.user, provider=connector.provider, name=str(n), login="x")
+        for n in range(MAX_WORKSPACES)
+    )
+    answer = bind(alice, connector_id=str(connector.pk))
+    assert (answer.status_code, answer.json()["code"]) == (409, "too_many_workspaces")
 
 
 def test_a_drive_is_no_workspace(alice: Owner) -> None:
