@@ -243,6 +243,16 @@ def test_a_checkpoint_tells_the_owner_which_charges_it_has_lost() -> None:
     release(mine)
 
 
+def test_a_checkpoint_saves_nothing_of_anothers_charge() -> None:
+    alice = new_account(balance=1000)
+    _, charge = hold(alice, 100, owner=live_owner())
+
+    assert money_functions.checkpoint(live_owner(), charge, 20, (1, 2)) == {charge}
+
+    assert charge_of(charge).cost == 0
+    release(charge)
+
+
 def test_a_checkpoint_never_waits_for_a_charge_that_is_being_resolved() -> None:
     alice = new_account(balance=1000)
     owner = live_owner()

@@ -53,6 +53,7 @@ def test_one_that_is_sent_again_is_saved_once() -> None:
         "job_append", job_id, 1, Checkpoint(job_id, {"tokens_in": 5, "tokens_out": 7}, 40)
     ) == [True]
     assert bank.charge_of(job_id).cost == 60
+    assert written(job_id) == ["text 1", "text 2"]
     bank.release(job_id)
 
 
@@ -96,7 +97,7 @@ def test_what_a_lost_job_would_show_is_not_saved() -> None:
 def test_a_charge_that_was_ended_is_not_changed() -> None:
     job_id = running_job()
     bank.settle(job_id, 50)
-    append("job_append", job_id, 1, Checkpoint(job_id, {"tokens_in": 5, "tokens_out": 7}, 40))
+    append("job_append", job_id, 1, Checkpoint(job_id, {"tokens_in": 5, "tokens_out": 7}, 60))
     assert bank.charge_of(job_id).cost == 50
 
 

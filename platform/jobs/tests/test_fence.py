@@ -49,6 +49,16 @@ def test_a_claim_whose_answer_may_be_on_its_way_is_not_put_back() -> None:
     assert job_of(job_id).status == Job.Status.QUEUED
 
 
+def test_a_job_that_its_process_knows_is_not_put_back() -> None:
+    owner, known, unknown = bank.live_owner(), *(new_job_without_message(KIND) for _ in range(2))
+    for job_id in (known, unknown):
+        claim(owner, job_id)
+
+    assert ask("job_put_back(%s, %s, '0 s')", owner, [known]) == unknown
+
+    assert job_of(known).status == Job.Status.RUNNING
+
+
 def put_back(owner: UUID) -> list[UUID]:
     with connection.cursor() as cursor:
         seconds = UNANSWERED.total_seconds()
