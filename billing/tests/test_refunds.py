@@ -2,6 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from threading import Barrier
 from uuid import UUID
 
 import pytest
@@ -203,9 +204,11 @@ def test_an_id_that_stands_for_something_else_refunds_nothing() -> None:
 def test_many_refunds_at_once_never_exceed_the_charge() -> None:
     alice = new_account(balance=1000)
     charge = call(alice, 100, model="kimi-k3")
+    everybody = Barrier(4)
 
     def send(_: int) -> str:
         with other_connection() as other:
+            everybody.wait()
             row = other.execute(
                 "SELECT outcome FROM money_refund(%s, %s, 70, '')", (uuid7(), charge.pk)
             ).fetchone()

@@ -3,10 +3,13 @@
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from threading import Barrier
+from typing import Any
 from uuid import UUID, uuid4
 
+import psycopg
 import pytest
 
+from accounts.models import User
 from billing.models import Charge, UndeliveredAnswer
 from billing.services import sweeps
 from billing.tests import money_functions
@@ -38,6 +41,7 @@ from billing.tests.undelivered import (
 from billing.types import Ending, as_json
 from common.ids import uuid7
 from local.paths import ROOT
+from tests.locks import wait_until_blocked
 
 # --- What is kept ---------------------------------------------------------------------------------
 
@@ -166,12 +170,7 @@ def test_of_many_retries_at_the_same_moment_each_gets_another_call(committed: No
     def send_again(_: int) -> tuple[str, UUID | None]:
         with other_connection() as other:
             everybody.wait()
-            row = other.execute(
-                "SELECT * FROM claim_undelivered(%s, %s, %s)",
-                (as_json(retry_of(alice)), uuid4(), owner),
-            ).fetchone()
-            assert row
-            return row[0], row[1]
+            return claim_on(other, alice, owner)
 
     owner = live_owner()
     with ThreadPoolExecutor(8) as threads:
@@ -179,6 +178,34 @@ def test_of_many_retries_at_the_same_moment_each_gets_another_call(committed: No
 
     assert {charge for outcome, charge in claims if outcome == "claimed"} == lost
     assert [outcome for outcome, _ in claims].count("none") == 3
+
+
+def test_a_retry_that_has_waited_for_another_one_gets_another_call(committed: None) -> None:
+    alice, owner = new_account(), live_owner()
+    first, second = lose(alice), lose(alice)
+
+    def send_again() -> tuple[str, UUID | None]:
+        with other_connection() as other:
+            return claim_on(other, alice, owner)
+
+    with other_connection() as one, ThreadPoolExecutor(1) as thread:
+        one.execute("BEGIN")
+        assert claim_on(one, alice, owner) == ("claimed", first)
+        waiting = thread.submit(send_again)
+        wait_until_blocked(one)
+        one.execute("COMMIT")
+        assert waiting.result() == ("claimed", second)
+
+
+def claim_on(
+    process: psycopg.Connection[Any], account: User, owner: UUID
+) -> tuple[str, UUID | None]:
+    row = process.execute(
+        "SELECT * FROM claim_undelivered(%s, %s, %s)",
+        (as_json(retry_of(account)), uuid4(), owner),
+    ).fetchone()
+    assert row
+    return row[0], row[1]
 
 
 # --- Bounds ---------------------------------------------------------------------------------------

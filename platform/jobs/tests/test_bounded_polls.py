@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from uuid import UUID, uuid4
 
+import psycopg
 import pytest
 from django.db import connection
 from django.db.models import F
@@ -12,7 +13,9 @@ from django.utils import timezone
 
 from common.ids import uuid7
 from jobs.models import Job
+from tests.locks import wait_until_blocked
 from tests.personas import new_user
+from tests.service import database_url
 
 pytestmark = pytest.mark.usefixtures("committed")
 
@@ -114,6 +117,27 @@ def test_workers_that_claim_at_once_share_the_bound() -> None:
         counts = list(pool.map(claim_elsewhere, range(8)))
 
     assert sum(counts) == PER_SECOND
+
+
+def test_a_worker_counts_what_another_one_has_not_committed_yet() -> None:
+    due("runway", 2 * PER_SECOND)
+
+    def claim_elsewhere() -> list[UUID]:
+        try:
+            return claim()
+        finally:
+            connection.close()
+
+    with psycopg.connect(database_url()) as other, ThreadPoolExecutor(1) as pool:
+        sql = "SELECT id FROM job_claim_due('{interactive}', %s, %s, %s, %s)"
+        claimed = other.execute(sql, ([KIND], uuid4(), ROOM, PER_SECOND)).fetchall()
+        waiting = pool.submit(claim_elsewhere)
+        wait_until_blocked(other)
+        # However long that took, they are of this second.
+        later = "UPDATE jobs_job SET started_at = started_at + interval '1 min' WHERE id = ANY (%s)"
+        other.execute(later, ([job_id for (job_id,) in claimed],))
+        other.commit()
+        assert (len(claimed), waiting.result()) == (PER_SECOND, [])
 
 
 def test_a_submission_is_no_poll() -> None:
