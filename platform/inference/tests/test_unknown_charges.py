@@ -47,16 +47,17 @@ async def test_a_call_that_is_known_when_the_answer_comes_goes_on(
     late = LateRunners({known: _IdleRunner()})  # type: ignore[dict-item]
     process._runners = late  # type: ignore[assignment]
     await process.admit()
+    try:
+        await sync_to_async(wait_for)(lambda: bank.charge_of(unknown).status == "released")
+        # What the first look found is done with when the second has found another one.
+        later = await sync_to_async(_hold_for_long)(owner)
+        await sync_to_async(wait_for)(lambda: bank.charge_of(later).status == "released")
 
-    await sync_to_async(wait_for)(lambda: bank.charge_of(unknown).status == "released")
-    # What the first look found is done with when the second has found another one.
-    later = await sync_to_async(_hold_for_long)(owner)
-    await sync_to_async(wait_for)(lambda: bank.charge_of(later).status == "released")
-
-    assert (await sync_to_async(bank.charge_of)(known)).status == "held"
-    late.clear()
-    await process.close()
-    await sync_to_async(bank.release)(known)
+        assert (await sync_to_async(bank.charge_of)(known)).status == "held"
+    finally:
+        late.clear()
+        await process.close()
+        await sync_to_async(bank.release)(known)
 
 
 def _held_for_long(owner: UUID) -> tuple[UUID, UUID]:
