@@ -40,6 +40,7 @@ def test_the_holds_of_jobs_outlive_all_processes(
             running = _enqueue(alice, handlers.HELD_LONG)
             wait_until(lambda: bank.charge_of(running).cost > 0)
             worker.freeze()
+            frozen = job_of(running).owner_id
             waiting = [_enqueue(alice, handlers.HELD) for _ in range(3)]
             without_hold = _enqueue(alice, handlers.HELD)
             worker.kill()
@@ -52,7 +53,9 @@ def test_the_holds_of_jobs_outlive_all_processes(
             sweeps.expire_lapsed_charges()
             end_lost_jobs()
 
-    assert {job_of(job_id).status for job_id in job_ids} == {Job.Status.QUEUED}
+    claimed = {(job.status, job.owner_id, job.started_at) for job in map(job_of, waiting)}
+    assert claimed == {(Job.Status.QUEUED, None, None)}, f"the frozen worker is {frozen}"
+    assert job_of(running).status == Job.Status.QUEUED
     assert {bank.charge_of(job_id).status for job_id in job_ids} == {"held"}
     assert bank.wallet_of(alice).held == held
     with running_web(simulator) as web, running_worker(simulator):
