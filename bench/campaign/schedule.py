@@ -111,7 +111,8 @@ def schedule(seed: int, seconds: float) -> Schedule:
 
 
 def _acts(random: Random, seconds: float) -> tuple[Act, ...]:
-    times = sorted(round(random.uniform(0, seconds), 2) for _ in range(round(seconds * 2.5)))
+    count = round(seconds * 2.5)
+    times = sorted(min(seconds, round(random.uniform(0, seconds), 2)) for _ in range(count))
     if random.random() < 0.3:
         # Late enough to have something that runs.
         leaving = round(random.uniform(seconds * 0.4, seconds * 0.8), 2)
