@@ -29,7 +29,7 @@ test: .venv/installed ## Run the tests, with stores of their own (ARGS="-k name"
 quick: .venv/installed ## Run the tests of the files that are not slow
 	@$(TESTS) --quick $(ARGS)
 
-drills: .venv/installed ## Kill, cut and restart parts, restore, roll out, and run whole lives and other people's clients
+drills: .venv/installed ## Kill, cut and restart parts, restore, roll out, and run campaigns and other people's clients
 	@$(DRILLS) $(ARGS)
 
 TIMES := 200

@@ -1,4 +1,4 @@
-"""Processes that stand still and do not know it."""
+"""Stops a process by a signal, with all of its threads."""
 
 import os
 import signal

@@ -24,7 +24,7 @@ _LOCK = 1
 def create() -> None:
     """Create the database of this worker, and use it. It is thrown away with its server."""
     name = connection.settings_dict["TEST"]["NAME"] or f"test_{connection.settings_dict['NAME']}"
-    with psycopg.connect(database_url(), autocommit=True) as server, _alone(server):
+    with psycopg.connect(database_url(), autocommit=True) as server, _locked(server):
         found = server.execute("SELECT 1 FROM pg_database WHERE datname = %s", (_SEEDED,))
         if found.fetchone() is None:
             _seed()
@@ -37,8 +37,8 @@ def create() -> None:
 
 
 @contextmanager
-def _alone(server: psycopg.Connection) -> Iterator[None]:
-    """Other workers wait. The lock ends with the connection, too."""
+def _locked(server: psycopg.Connection) -> Iterator[None]:
+    """Keep other workers out until the block ends. The lock ends with the connection, too."""
     server.execute("SELECT pg_advisory_lock(%s)", (_LOCK,))
     yield
     server.execute("SELECT pg_advisory_unlock(%s)", (_LOCK,))

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import pytest
 
 from local.paths import ROOT
-from local.pytest_suite import SLOW_FILES, file_of, slow_files
+from local.pytest_suite import SLOW_FILES, path_of_test, slow_files
 
 # A file that takes less than this in all has no place in the list.
 SLOW_SECONDS = 4.0
@@ -33,11 +33,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
-        config.pluginmanager.register(Clock(config), "clock")
+        config.pluginmanager.register(RunTimes(config), "run_times")
 
 
-class Clock:
-    """The seconds of each file of a run."""
+class RunTimes:
+    """The seconds of each file of a run, and the estimate of those that are left."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
@@ -55,13 +55,13 @@ class Clock:
         self._expect(ids)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        self._seconds[file_of(report.nodeid)] += report.duration
+        self._seconds[path_of_test(report.nodeid)] += report.duration
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
         if not self._began:  # the first test has waited for what all of them need
             self._began = self._said = time.monotonic()
             return
-        self._done += self._share[file_of(nodeid)]
+        self._done += self._share[path_of_test(nodeid)]
         if time.monotonic() - self._said < _SAY_SECONDS:
             return
         self._said = time.monotonic()
@@ -72,8 +72,8 @@ class Clock:
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if self._config.getoption(NOTE):
-            SLOW_FILES.write_text(listed(self._seconds))
-        if self._config.getoption(CHECK) and self._unlisted():
+            SLOW_FILES.write_text(updated_list(self._seconds))
+        if self._config.getoption(CHECK) and self._unupdated_list():
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
@@ -83,7 +83,7 @@ class Clock:
             for path, seconds in longest:
                 terminalreporter.write_line(f"{seconds:5.0f} s  {path}")
         if self._config.getoption(CHECK):
-            for path in self._unlisted():
+            for path in self._unupdated_list():
                 terminalreporter.write_line(
                     f"{path} is not in {SLOW_FILES.name}: run `make test ARGS={NOTE}`, or with"
                     " `drills`, and commit the list."
@@ -91,16 +91,16 @@ class Clock:
 
     def _expect(self, ids: Iterable[str]) -> None:
         known = slow_files()
-        tests = Counter(file_of(each) for each in ids)
+        tests = Counter(path_of_test(each) for each in ids)
         self._share = {file: known.get(file, _USUAL_SECONDS) / n for file, n in tests.items()}
         self._all = sum(known.get(file, _USUAL_SECONDS) for file in tests)
 
-    def _unlisted(self) -> list[str]:
+    def _unupdated_list(self) -> list[str]:
         found = (path for path, seconds in self._seconds.items() if seconds > UNLISTED_SECONDS)
         return sorted(path for path in found if path not in slow_files())
 
 
-def listed(seconds: dict[str, float]) -> str:
+def updated_list(seconds: dict[str, float]) -> str:
     """The list of slow files after a run that took these: files that did not run stay as they
     were."""
     others = {path: known for path, known in slow_files().items() if (ROOT / path).exists()}

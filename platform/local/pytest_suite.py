@@ -91,10 +91,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     seconds = slow_files()
     places: dict[str, int] = {}
     for item in items:
-        places.setdefault(file_of(item.nodeid), len(places))
+        places.setdefault(path_of_test(item.nodeid), len(places))
 
     def order(item: pytest.Item) -> tuple[bool, float, int]:
-        file = file_of(item.nodeid)
+        file = path_of_test(item.nodeid)
         return not is_rolled_back(item), -seconds.get(file, 0), places[file]
 
     items.sort(key=order)
@@ -124,7 +124,7 @@ class _InOrder(LoadScopeScheduling):  # type: ignore[misc]
             tests = next(iter(self.registered_collections.values()))
             self._runs = {
                 test: f"{number} {file}"
-                for number, (file, run) in enumerate(groupby(tests, file_of))
+                for number, (file, run) in enumerate(groupby(tests, path_of_test))
                 for test in run
             }
         super().schedule()
@@ -133,6 +133,6 @@ class _InOrder(LoadScopeScheduling):  # type: ignore[misc]
         return self._runs[nodeid]
 
 
-def file_of(node_id: str) -> str:
+def path_of_test(node_id: str) -> str:
     """The path of a test's file, from the root."""
     return node_id.partition("::")[0]
