@@ -87,13 +87,24 @@ def test_who_waits_for_100_is_told_that_the_connection_ends(web: Web) -> None:
         assert b"connection: close" in connection.recv(4096).lower()
 
 
-def test_after_an_early_refusal_the_connection_goes_on(web: Web) -> None:
-    with half_sent(web, "/api/spaces", sent=SENT) as connection:
+def finish_and_ask_again(web: Web) -> int:
+    """Is refused early, sends the rest of the body, and a request after it. Returns the status of
+    that one's answer, 0 where the connection has ended."""
+    with half_sent(web, "/api/spaces") as connection:
         while not connection.recv(4096).endswith(b"}"):
             pass
         connection.sendall(b" " * (LENGTH - SENT) + b"GET /v1/models HTTP/1.1\r\n")
         connection.sendall(b"Host: localhost\r\n\r\n")
-        assert status_on(connection) == 200
+        return status_on(connection)
+
+
+def test_after_an_early_refusal_the_connection_goes_on(web: Web) -> None:
+    assert finish_and_ask_again(web) == 200
+
+
+def test_refused_bodies_of_a_crowd_do_not_delay_that_of_another_address(web: Web) -> None:
+    with half_sent_at_once(web, "/api/spaces", 200, host=CROWD):
+        assert finish_and_ask_again(web) == 200
 
 
 def test_a_stale_token_does_not_stand_in_the_way_where_none_is_needed(web: Web) -> None:

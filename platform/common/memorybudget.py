@@ -43,15 +43,15 @@ class MemoryBudget:
 class Share:
     """The part of a budget that one request uses."""
 
-    __slots__ = ("_budget", "_most", "_owner", "reserved")
+    __slots__ = ("_budget", "_most", "owner", "reserved")
 
     def __init__(self, budget: MemoryBudget, owner: str, most: int | None) -> None:
         self._budget = budget
-        self._owner = owner
+        self.owner = owner
         self._most = most
         self.reserved = 0
 
     def reserve(self, size: int) -> None:
         """Reserve this many more bytes. Raises ServiceUnavailable where they are not available."""
-        self._budget.reserve(self._owner, size, self._most)
+        self._budget.reserve(self.owner, size, self._most)
         self.reserved += size

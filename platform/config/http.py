@@ -27,6 +27,7 @@ from config.delivery import WatchedAnswer
 from config.idle import IdleConnections
 from config.stalls import cut_off_stalled
 from edge.asgi import Scope
+from edge.client_ip import client_ip
 from edge.client_limit import is_refused_for_longer
 from edge.delivery import EXTENSION
 from edge.discards import get_discard_pacer
@@ -260,7 +261,8 @@ class HttpProtocol(HttpToolsProtocol):
         until it is this connection's turn."""
         if cycle.response_complete:
             self.flow.pause_reading()
-            get_discard_pacer().schedule(self._read_on)
+            sender = client_ip(cast(Scope, cycle.scope))
+            get_discard_pacer().schedule(sender, self._read_on)
         elif cycle.body:
             self.flow.pause_reading()
 

@@ -1,8 +1,8 @@
-"""Reads and discards the rest of refused bodies, one read after the other.
+"""Reads and discards the rest of refused bodies, one read after the other. The senders take turns.
 
 A client reads a refusal when it has sent all of its body, so the body has to be read. Each read of
 a hundred such clients brings up to 256 KB: without a pace the event loop would do nothing else for
-a tenth of a second.
+a tenth of a second, and without turns the body of one client would wait for those of a crowd.
 """
 
 import asyncio
@@ -21,22 +21,27 @@ class DiscardPacer:
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._waiting: deque[Callable[[], object]] = deque()
+        # The waiting reads of each sender; the sender whose turn is next comes first.
+        self._waiting: dict[str, deque[Callable[[], object]]] = {}
 
-    def schedule(self, read: Callable[[], object]) -> None:
-        """Call `read` when its turn comes."""
+    def schedule(self, sender: str, read: Callable[[], object]) -> None:
+        """Call `read` when the turn of `sender` comes."""
         if not self._waiting:
             self._loop.call_later(PAUSE_SECONDS, self._read_next)
-        self._waiting.append(read)
+        self._waiting.setdefault(sender, deque()).append(read)
 
-    async def wait_turn(self) -> None:
-        """Wait for the next turn."""
+    async def wait_turn(self, sender: str) -> None:
+        """Wait for the next turn of `sender`."""
         turn = asyncio.Event()
-        self.schedule(turn.set)
+        self.schedule(sender, turn.set)
         await turn.wait()
 
     def _read_next(self) -> None:
-        read = self._waiting.popleft()
+        sender = next(iter(self._waiting))
+        reads = self._waiting.pop(sender)
+        read = reads.popleft()
+        if reads:
+            self._waiting[sender] = reads
         if self._waiting:
             self._loop.call_later(PAUSE_SECONDS, self._read_next)
         read()
