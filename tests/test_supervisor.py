@@ -106,6 +106,8 @@ def test_a_line_for_each_step_its_time_and_what_is_worth_reading(
 ) -> None:
     run = start()
     run.read_until("local     | all ready\n")
+    if "of=web" not in run.output:
+        run.read_until("of=web")
     run.send(signal.SIGTERM)
     assert run.exit_code() == 0
     lines = [re.sub(r"\d+\.\d s", "N s", line) for line in run.output.splitlines()]

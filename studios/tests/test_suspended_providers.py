@@ -31,7 +31,7 @@ def alice(
 ) -> Iterator[Artist]:
     """With a web process and a worker whose circuits open soon."""
     with (
-        running_with_short_circuits(simulator, tmp_path) as web,
+        running_with_short_circuits(simulator, tmp_path, CIRCUIT_OPEN_SECONDS="10") as web,
         httpx.Client(base_url=web.url, timeout=30) as http,
     ):
         yield new_artist(http, simulator)
@@ -51,9 +51,10 @@ def is_refused(bob: Artist) -> bool:
 
 
 def test_an_order_waits_until_its_provider_is_back(alice: Artist) -> None:
-    """No probe is made of 3D models: their circuit closes by itself."""
+    """No probe is made of 3D models: their circuit closes by itself. It opens before the order is
+    tried again, and is open then."""
     bob = new_artist(alice.http, alice.simulator, name="bob")
-    patient = {"fail": "before", "status": 503, "retry_after": 2, "times": 1}
+    patient = {"fail": "before", "status": 503, "retry_after": 6, "times": 1}
     job = alice.order(MODEL, steering=patient)
     wait_until(lambda: failures_of(job) == 1, seconds=60)
     refused = bob.order(MODEL, steering=REFUSED_KEY)
