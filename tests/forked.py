@@ -2,7 +2,7 @@
 
 The suite starts hundreds of processes, and two thirds of a start are imports. A forked process has
 an environment, a session, a pipe and an exit code of its own, as `subprocess.Popen` gives them.
-The commands themselves are run by `make run` (tests/test_local_default.py).
+The commands themselves are run by `make run` (tests/drill_local_default.py).
 """
 
 import atexit
@@ -23,29 +23,57 @@ _context = multiprocessing.get_context("forkserver")
 _context.set_forkserver_preload(
     [
         "aiohttp",
+        "authlib.oauth2",
         "celery.apps.worker",
         "celery.bin.celery",
+        "celery.schedules",
+        "channels.auth",
+        "channels.generic.websocket",
+        "corsheaders.middleware",
         "cryptography.hazmat.primitives.asymmetric.rsa",
         "django.contrib.admin.sites",
+        "django.contrib.postgres.apps",
+        "django.contrib.postgres.search",
         "django.core.handlers.asgi",
         "django.core.management",
+        "django.db.backends.postgresql.base",
         "django.db.migrations.executor",
         "django.db.models",
         "django.http",
+        "django.test.signals",
+        "django_stubs_ext",
+        "drf_spectacular.utils",
+        "environ",
         "filetype",
+        "httpx",
+        "jinja2",
+        "jsonschema_rs",
         "jwt",
         "kombu.transport.redis",
+        "markdown_it",
         "msgspec",
+        "nh3",
+        "prometheus_client",
         "psycopg_pool",
+        "pygit2",
         "redis.asyncio",
         "requests",
+        "rest_framework.serializers",
+        "segno",
         "servestatic.middleware",
         "structlog",
+        "unfold.dataclasses",
         "uvicorn.main",
         "uvicorn.protocols.http.httptools_impl",
         "uvicorn.protocols.websockets.websockets_sansio_impl",
         "uvloop",
         "yaml",
+        # Of our own, what needs no settings either.
+        "billing.cost_steps",
+        "health.entry",
+        "inspection.inspecting",
+        "providers.registry",
+        "publicapi.v1.exchange",
     ]
 )
 

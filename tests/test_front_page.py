@@ -11,10 +11,8 @@ from django.test import Client
 from pytest_django import Settings
 
 from config.front_page import MAX_AGE_SECONDS
-from screenshots.chromium import new_page
 from simulator.process import RunningSimulator
-from tests.clients.page import needs_browser
-from tests.service import Web, running_web
+from tests.service import running_web
 
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8"
 PAGE = "text/html; charset=utf-8"
@@ -96,17 +94,3 @@ def test_the_host_of_the_api_has_no_page(simulator: RunningSimulator) -> None:
         api = httpx.get(web.url, headers=browser | {"host": "api.example.com"})
     assert (page.status_code, page.headers["x-frame-options"]) == (200, "DENY")
     assert (api.status_code, api.json()["error"]["code"]) == (404, "not_found")
-
-
-@needs_browser
-@pytest.mark.usefixtures("committed")
-@pytest.mark.parametrize("width", [390, 1280])
-def test_a_browser_applies_the_style_and_a_phone_need_not_scroll_sideways(
-    web: Web, width: int
-) -> None:
-    with new_page(width) as page:
-        page.open(web.url)
-        page.picture()  # at that width
-        font = page.evaluate("getComputedStyle(document.body).fontFamily")
-        assert "system-ui" in font
-        assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -8,10 +8,7 @@ import httpx
 import pytest
 
 from conversations.tests.rows import talk
-from screenshots.chromium import new_page
 from simulator.process import RunningSimulator
-from tests.clients.page import needs_browser
-from tests.operators import new_operator
 from tests.personas import PASSWORD, authorization, new_key, new_user
 from tests.service import WEB_APP, Web, running_web
 
@@ -162,40 +159,3 @@ def test_nobody_is_believed_what_only_a_proxy_may_say(web: Web) -> None:
         answer = httpx.get(f"{web.url}/v1/models", headers={"x-forwarded-proto": protocol})
         assert answer.status_code == 200
         assert "strict-transport-security" not in answer.headers
-
-
-WATCH = """
-window.violations = [];
-addEventListener("securitypolicyviolation", event =>
-    violations.push(`${event.effectiveDirective}: ${event.blockedURI} ${event.sample}`));
-addEventListener("error", event => violations.push(String(event.message)), true);
-addEventListener("unhandledrejection", event => violations.push(String(event.reason)));
-"""
-
-
-@needs_browser
-def test_the_pages_of_the_admin_break_none_of_their_own_rules(web: Web) -> None:
-    operator, alice = new_operator().user, new_user("alice")
-    with new_page(1400) as page:
-        page.run_first(WATCH)
-
-        def check(place: str) -> None:
-            assert page.evaluate("violations.join('; ')") == "", place
-            # The theme's scripts run.
-            assert page.evaluate("typeof Alpine") == "object", place
-
-        page.open(f"{web.url}/admin/login/")
-        check("login")
-        page.submit("form", {"username": operator.email, "password": PASSWORD})
-        check("dashboard")
-        for path in (
-            "accounts/user/",
-            f"accounts/user/{alice.pk}/change/",
-            "billing/charge/?status__exact=held",
-            "catalog/aimodel/",
-            "auth/group/add/",
-            "password_change/",
-            "second-factor/",
-        ):
-            page.open(f"{web.url}/admin/{path}")
-            check(path)

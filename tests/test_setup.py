@@ -45,7 +45,7 @@ def no_operator(db: None) -> None:
 
 
 # --- The database ---------------------------------------------------------------------------------
-# What it does to an empty one, from two hosts at once: tests/operations/test_first_setup.py.
+# What it does to an empty one, from two hosts at once: tests/operations/drill_first_setup.py.
 
 
 @pytest.mark.django_db

@@ -9,6 +9,7 @@ from jobs.lost import MAX_LOSSES, carry_out_verdict
 from jobs.models import Job
 from jobs.sweeps import end_lost_jobs
 from jobs.tests import handlers
+from jobs.tests.drill_dead_workers import begin, lapse
 from jobs.tests.queueing import (
     cancel,
     job_of,
@@ -20,7 +21,6 @@ from jobs.tests.queueing import (
     wait_for_status,
     written,
 )
-from jobs.tests.test_dead_workers import begin, lapse
 from simulator.process import RunningSimulator
 from tests.worker import running_worker
 
