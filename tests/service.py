@@ -83,7 +83,7 @@ def environment_of_a_process(simulator: RunningSimulator) -> dict[str, str]:
     """What web processes and workers share: settings, stores, providers."""
     return {
         "PYTHONPATH": PYTHONPATH,
-        "DJANGO_SETTINGS_MODULE": "config.settings.test",
+        "DJANGO_SETTINGS_MODULE": "tests.hurried_settings",
         "DATABASE_URL": database_url(),
         "REDIS_URL": settings.REDIS_URL,
         "SIMULATOR_URL": simulator.url,

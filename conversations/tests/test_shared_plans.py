@@ -83,24 +83,22 @@ def scanned(plan: dict[str, Any]) -> set[str]:
     return own.union(*map(scanned, plan.get("Plans", [])))
 
 
-@pytest.mark.parametrize("path", [SPACES, LIST, f"{LIST}?space_id={{space}}&q=deep", *BY_ID])
-def test_in_a_team_of_100_it_takes_as_many_queries(bob: Persona, space: Space, path: str) -> None:
-    ask = asking(bob, space, path)
-    few = queries_of(ask)
+def test_in_a_team_of_100_as_many_queries_find_what_is_shared(bob: Persona, space: Space) -> None:
+    paths = [SPACES, LIST, f"{LIST}?space_id={{space}}&q=deep", *BY_ID]
+    asks = {path: asking(bob, space, path) for path in paths}
+    few = {path: len(queries_of(ask)) for path, ask in asks.items()}
     fill(Team.objects.get(members__account=bob.user))
     for number in range(20):
         mate = space.account_id if number % 2 else None
         add(space.conversations.get(), f"Sounding {number}", author_id=mate)
-    many = queries_of(ask)
-    assert len(many) == len(few)
-    if path in BY_ID:
-        for statement in many:
-            if statement.startswith(("SELECT", "WITH")):
-                assert not whole_tables_of(statement) & FILLED, statement
-
-
-def test_the_spaces_of_a_team_are_found_by_their_owners(bob: Persona, space: Space) -> None:
-    fill(Team.objects.get(members__account=bob.user))
+    for path, ask in asks.items():
+        many = queries_of(ask)
+        assert len(many) == few[path], path
+        if path in BY_ID:
+            for statement in many:
+                if statement.startswith(("SELECT", "WITH")):
+                    assert not whole_tables_of(statement) & FILLED, (path, statement)
+    # The spaces of a team are found by their owners.
     with CaptureQueriesContext(connection) as queries:
         assert len(spaces_open_to(bob.user).order_by()) == 1 + 2 * MATES
     assert not whole_tables_of(queries[0]["sql"]) & FILLED

@@ -60,7 +60,7 @@ def test_an_order_waits_until_its_provider_is_back(alice: Artist) -> None:
     refused = bob.order(MODEL, steering=REFUSED_KEY)
     assert bob.ended(refused)["status"] == "failed"
     wait_until(lambda: is_refused(bob), seconds=4)
-    wait_until(lambda: failures_of(job) == 2, seconds=60)
+    wait_until(lambda: failures_of(job) >= 2, seconds=60)
     assert len(alice.calls()) == 1
 
     assert alice.ended(job)["status"] == "completed"
@@ -86,7 +86,7 @@ def test_an_order_waits_until_its_provider_is_switched_on(alice: Artist) -> None
     switches.switch_provider(name=PROVIDER, is_off=True)
     wait_until(lambda: is_refused(bob), seconds=8)
     assert "retry-after" not in bob.post(MODEL).headers
-    wait_until(lambda: failures_of(job) == 2, seconds=60)
+    wait_until(lambda: failures_of(job) >= 2, seconds=60)
     assert len(alice.calls()) == 1
 
     switches.switch_provider(name=PROVIDER, is_off=False)

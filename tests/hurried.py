@@ -1,0 +1,47 @@
+"""The service with pauses of a tenth of their length: between two polls of a provider, and after a
+step that has failed. Nothing else differs from the settings of the tests.
+
+`tests.hurried_settings` has it, and with them the processes that tests start. The tests of these
+modules' own functions see the pauses as they are.
+"""
+
+from collections.abc import Mapping
+from types import ModuleType
+
+from django.apps import AppConfig
+
+
+def replace_times(times: Mapping[ModuleType, Mapping[str, object]]) -> None:
+    """Give constants of modules other values. Raises AssertionError where one is not there."""
+    for module, values in times.items():
+        assert values.keys() <= vars(module).keys(), f"{module.__name__} has other names"
+        vars(module).update(values)
+
+
+class HurriedConfig(AppConfig):
+    """An app without models, which shortens the times of the others."""
+
+    name = "tests"
+    label = "hurried"
+
+    def ready(self) -> None:
+        from operations import transitions
+        from projects.services import sources
+        from providers import flux, runway
+        from studios import handlers
+        from workspaces.services import writing
+
+        replace_times(
+            {
+                transitions: {
+                    "SHORTEST_PAUSE": 0.2,
+                    "LONGEST_PAUSE": 1.5,
+                    "RETRY_PAUSES": (0.1, 0.2, 0.4, 0.8, 1.5, 3.0),
+                },
+                flux: {"_SHORTEST_PAUSE": 0.05, "_LONGEST_PAUSE": 0.2},
+                runway: {"_POLL_SECONDS": 0.5},
+                handlers: {"STORE_PAUSES": (0.02, 0.1, 0.3, 0.5, 1.0)},
+                sources: {"_PAUSES": (0.05, 0.2)},
+                writing: {"_PAUSES": (0.05, 0.1, 0.2)},
+            }
+        )
