@@ -29,7 +29,7 @@ test: .venv/installed ## Run the tests, with stores of their own (ARGS="-k name"
 quick: .venv/installed ## Run the tests of the files that are not slow
 	@$(TESTS) --quick $(ARGS)
 
-drills: .venv/installed ## Kill, cut and restart parts, restore, roll out, and run campaigns and other people's clients
+drills: .venv/installed ## Kill and restart parts, restore, roll out, try set-ups and lives, run browsers and other people's clients
 	@$(DRILLS) $(ARGS)
 
 TIMES := 200

@@ -1,15 +1,19 @@
 """Orders at a provider that is spared for a while, or switched off: those that wait go on."""
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
+from django.utils import timezone
 from pytest_django import DjangoDbBlocker
 
 from common.ids import uuid7
 from health import switches
+from health.exchange import SWITCHES_SECONDS
 from health.models import Provider
+from jobs.models import Job as QueuedJob
 from jobs.tests.queueing import wait_until
 from operations.models import Operation
 from simulator.process import RunningSimulator
@@ -20,6 +24,8 @@ MODEL, PROVIDER = "meshy-6", "meshy"
 # What no order can cause: it opens the circuit at once, and again for as long as it lasts.
 REFUSED_KEY = {"fail": "before", "status": 401, "times": 1}
 DOWN = {"fail": "before", "status": 503, "times": 3}
+# Asks for more time than a test has: `hasten` ends the pause.
+PATIENT = {"fail": "before", "status": 503, "retry_after": 200, "times": 1}
 
 
 @pytest.fixture
@@ -31,7 +37,7 @@ def alice(
 ) -> Iterator[Artist]:
     """With a web process and a worker whose circuits open soon."""
     with (
-        running_with_short_circuits(simulator, tmp_path, CIRCUIT_OPEN_SECONDS="10") as web,
+        running_with_short_circuits(simulator, tmp_path) as web,
         httpx.Client(base_url=web.url, timeout=30) as http,
     ):
         yield new_artist(http, simulator)
@@ -40,6 +46,12 @@ def alice(
 
 def failures_of(job: Job) -> int:
     return Operation.objects.get(pk=job["id"]).failures
+
+
+def hasten(job: Job) -> None:
+    """Try again now, and not when the provider has asked for it."""
+    scheduled = QueuedJob.objects.filter(pk=job["id"], status=QueuedJob.Status.SCHEDULED)
+    assert scheduled.update(due_at=timezone.now()) == 1
 
 
 def is_refused(bob: Artist) -> bool:
@@ -51,15 +63,14 @@ def is_refused(bob: Artist) -> bool:
 
 
 def test_an_order_waits_until_its_provider_is_back(alice: Artist) -> None:
-    """No probe is made of 3D models: their circuit closes by itself. It opens before the order is
-    tried again, and is open then."""
+    """No probe is made of 3D models: their circuit closes by itself."""
     bob = new_artist(alice.http, alice.simulator, name="bob")
-    patient = {"fail": "before", "status": 503, "retry_after": 6, "times": 1}
-    job = alice.order(MODEL, steering=patient)
+    job = alice.order(MODEL, steering=PATIENT)
     wait_until(lambda: failures_of(job) == 1, seconds=60)
     refused = bob.order(MODEL, steering=REFUSED_KEY)
     assert bob.ended(refused)["status"] == "failed"
     wait_until(lambda: is_refused(bob), seconds=4)
+    hasten(job)
     wait_until(lambda: failures_of(job) >= 2, seconds=60)
     assert len(alice.calls()) == 1
 
@@ -80,12 +91,13 @@ def test_the_failures_of_one_order_close_a_model_for_nobody(alice: Artist) -> No
 
 def test_an_order_waits_until_its_provider_is_switched_on(alice: Artist) -> None:
     bob = new_artist(alice.http, alice.simulator, name="bob")
-    patient = {"fail": "before", "status": 503, "retry_after": 10, "times": 1}
-    job = alice.order(MODEL, steering=patient)
+    job = alice.order(MODEL, steering=PATIENT)
     wait_until(lambda: failures_of(job) == 1, seconds=60)
     switches.switch_provider(name=PROVIDER, is_off=True)
     wait_until(lambda: is_refused(bob), seconds=8)
     assert "retry-after" not in bob.post(MODEL).headers
+    time.sleep(SWITCHES_SECONDS)  # until the worker has read of it, too
+    hasten(job)
     wait_until(lambda: failures_of(job) >= 2, seconds=60)
     assert len(alice.calls()) == 1
 
