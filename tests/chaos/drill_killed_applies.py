@@ -18,7 +18,10 @@ from githosts.types import HostKind
 from projects.models import Apply, Run
 from projects.selectors.changes import changes_of, get_changes
 from projects.services.apply_settlement import settle_all_lapsed
-from projects.tests.conftest import NewPrincipal, http, principal, worker  # noqa: F401
+
+# Not its worker, which would live to the end of all drills: pytest takes an imported fixture of a
+# package for one of the session.
+from projects.tests.conftest import NewPrincipal, http, principal  # noqa: F401
 from projects.tests.reviewer import CHANGES, FILES, Reviewer
 from simulator.process import RunningSimulator
 from tests.follow import wait_until
