@@ -34,7 +34,7 @@ class Provider:
     def __init__(self, upstream: Upstream) -> None:
         self.upstream = upstream
         self.clock = Clock()
-        self.keys = SigningKeys(upstream.url, clock=self.clock, timeout=0.5)
+        self.keys = SigningKeys(upstream.url, clock=self.clock, timeout=2.0)
         self.serve(KEY)
 
     def serve(self, *keys: Any) -> None:
@@ -187,7 +187,7 @@ async def test_a_broken_answer_is_none(provider: Provider, answer: dict[str, Any
     began = time.monotonic()
     with pytest.raises(IdentityProviderUnavailable):
         await provider.has("first")
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 4
     assert provider.fetches == 1
 
 
@@ -197,7 +197,7 @@ async def test_an_answer_that_drips_is_given_up(provider: Provider) -> None:
     began = time.monotonic()
     with pytest.raises(IdentityProviderUnavailable):
         await provider.has("first")
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 4
 
 
 @pytest.mark.parametrize(
