@@ -26,6 +26,7 @@ from providers.config import SIMULATED_BY_DEFAULT, from_environ
 from simulator.process import RunningSimulator
 from simulator.process import running as running_simulator
 from tests import declared_events, seeded_database
+from tests.own_redis import OwnRedis
 from tests.service import Web, running_web
 from tests.worker import Worker, running_worker
 
@@ -135,6 +136,26 @@ def web(
 ) -> Iterator[Web]:
     """A running web process over this database and this simulator."""
     with django_db_blocker.unblock(), running_web(simulator) as web:
+        yield web
+
+
+@pytest.fixture(scope="module")
+def own_redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnRedis]:
+    """A Redis of the module's own, which its tests may stop."""
+    own = OwnRedis(tmp_path_factory.mktemp("redis"))
+    yield own
+    own.stop()
+
+
+@pytest.fixture(scope="module")
+def web_of_its_own(
+    own_redis: OwnRedis,
+    django_db_setup: None,
+    django_db_blocker: DjangoDbBlocker,
+    simulator: RunningSimulator,
+) -> Iterator[Web]:
+    """A web process on `own_redis`."""
+    with django_db_blocker.unblock(), running_web(simulator, REDIS_URL=own_redis.url) as web:
         yield web
 
 

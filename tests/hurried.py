@@ -1,8 +1,8 @@
 """The service with pauses of a tenth of their length: between two polls of a provider, and after a
 step that has failed. Nothing else differs from the settings of the tests.
 
-`tests.hurried_settings` has it, and with them the processes that tests start. The tests of these
-modules' own functions see the pauses as they are.
+The processes that tests start have these settings (`tests.hurried_settings`). The process of pytest
+does not: a test that calls a function directly sees the pauses of production.
 """
 
 from collections.abc import Mapping

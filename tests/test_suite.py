@@ -11,7 +11,7 @@ import pytest
 from _pytest.assertion.rewrite import AssertionRewritingHook
 
 from local.paths import ROOT
-from local.pytest_clock import SLOW_SECONDS, updated_list
+from local.pytest_clock import SLOW_SECONDS, updated_slow_files
 from local.pytest_suite import helper_packages, is_rolled_back, slow_files
 from tests.follow import cut
 
@@ -43,7 +43,7 @@ def test_the_slow_files_are_there() -> None:
 def test_a_run_of_some_files_leaves_the_others_in_the_list() -> None:
     path = next(iter(slow_files()))
 
-    lines = updated_list({"tests/test_suite.py": 7.6, path: SLOW_SECONDS - 1}).splitlines()
+    lines = updated_slow_files({"tests/test_suite.py": 7.6, path: SLOW_SECONDS - 1}).splitlines()
 
     assert "    8 tests/test_suite.py" in lines
     assert not any(line.endswith(path) for line in lines)

@@ -262,7 +262,7 @@ class HttpProtocol(HttpToolsProtocol):
         if cycle.response_complete:
             self.flow.pause_reading()
             sender = client_ip(cast(Scope, cycle.scope))
-            get_discard_pacer().schedule(sender, self._read_on)
+            get_discard_pacer().schedule_read(sender, self._read_on)
         elif cycle.body:
             self.flow.pause_reading()
 

@@ -101,7 +101,7 @@ class Body:
         with suppress(TimeoutError):
             async with asyncio.timeout(DISCARD_SECONDS):
                 while not self.is_whole and self.size < DISCARD_BYTES:
-                    await get_discard_pacer().wait_turn(self._share.owner)
+                    await get_discard_pacer().wait_for_turn(self._share.owner)
                     self._note(await self._receive())
 
     def _note(self, message: Message) -> int:

@@ -24,16 +24,16 @@ class DiscardPacer:
         # The waiting reads of each sender; the sender whose turn is next comes first.
         self._waiting: dict[str, deque[Callable[[], object]]] = {}
 
-    def schedule(self, sender: str, read: Callable[[], object]) -> None:
+    def schedule_read(self, sender: str, read: Callable[[], object]) -> None:
         """Call `read` when the turn of `sender` comes."""
         if not self._waiting:
             self._loop.call_later(PAUSE_SECONDS, self._read_next)
         self._waiting.setdefault(sender, deque()).append(read)
 
-    async def wait_turn(self, sender: str) -> None:
-        """Wait for the next turn of `sender`."""
+    async def wait_for_turn(self, sender: str) -> None:
+        """Return when it is the turn of `sender`."""
         turn = asyncio.Event()
-        self.schedule(sender, turn.set)
+        self.schedule_read(sender, turn.set)
         await turn.wait()
 
     def _read_next(self) -> None:

@@ -72,8 +72,8 @@ class RunTimes:
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if self._config.getoption(NOTE):
-            SLOW_FILES.write_text(updated_list(self._seconds))
-        if self._config.getoption(CHECK) and self._unupdated_list():
+            SLOW_FILES.write_text(updated_slow_files(self._seconds))
+        if self._config.getoption(CHECK) and self._unupdated_slow_files():
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
@@ -83,7 +83,7 @@ class RunTimes:
             for path, seconds in longest:
                 terminalreporter.write_line(f"{seconds:5.0f} s  {path}")
         if self._config.getoption(CHECK):
-            for path in self._unupdated_list():
+            for path in self._unupdated_slow_files():
                 terminalreporter.write_line(
                     f"{path} is not in {SLOW_FILES.name}: run `make test ARGS={NOTE}`, or with"
                     " `drills`, and commit the list."
@@ -95,12 +95,12 @@ class RunTimes:
         self._share = {file: known.get(file, _USUAL_SECONDS) / n for file, n in tests.items()}
         self._all = sum(known.get(file, _USUAL_SECONDS) for file in tests)
 
-    def _unupdated_list(self) -> list[str]:
+    def _unupdated_slow_files(self) -> list[str]:
         found = (path for path, seconds in self._seconds.items() if seconds > UNLISTED_SECONDS)
         return sorted(path for path in found if path not in slow_files())
 
 
-def updated_list(seconds: dict[str, float]) -> str:
+def updated_slow_files(seconds: dict[str, float]) -> str:
     """The list of slow files after a run that took these: files that did not run stay as they
     were."""
     others = {path: known for path, known in slow_files().items() if (ROOT / path).exists()}

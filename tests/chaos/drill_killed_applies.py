@@ -19,8 +19,8 @@ from projects.models import Apply, Run
 from projects.selectors.changes import changes_of, get_changes
 from projects.services.apply_settlement import settle_all_lapsed
 
-# Not its worker, which would live to the end of all drills: pytest takes an imported fixture of a
-# package for one of the session.
+# The fixture `worker` is not imported: pytest gives an imported fixture of package scope the scope
+# of the session, and the worker would do the jobs of all later drills.
 from projects.tests.conftest import NewPrincipal, http, principal  # noqa: F401
 from projects.tests.reviewer import CHANGES, FILES, Reviewer
 from simulator.process import RunningSimulator

@@ -6,16 +6,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 
 import pytest
-from pytest_django import DjangoDbBlocker
 from redis import Redis
 
 from edge.client_limit import AUTHENTICATION_LIMIT, GENERAL_LIMIT
 from edge.rate_limit import LOCAL_NAMES, REDIS_PAUSE, Limit, LocalWindows
 from edge.tests.client import Client, assert_refused
 from edge.tests.windows import counted, fill
-from simulator.process import RunningSimulator
 from tests.own_redis import OwnRedis
-from tests.service import Web, running_web
+from tests.service import Web
 from tests.stopwatch import Stopwatch
 
 MAX_SECONDS = 0.3  # seconds that a request may wait for Redis, and then some for its answer
@@ -26,27 +24,6 @@ Away = Callable[[], AbstractContextManager[None]]
 
 def _until_looked_for_again() -> None:
     time.sleep(REDIS_PAUSE + 0.1)
-
-
-@pytest.fixture(scope="module")
-def own_redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnRedis]:
-    own = OwnRedis(tmp_path_factory.mktemp("redis"))
-    yield own
-    own.stop()
-
-
-@pytest.fixture(scope="module")
-def web_of_its_own(
-    own_redis: OwnRedis,
-    django_db_setup: None,
-    django_db_blocker: DjangoDbBlocker,
-    simulator: RunningSimulator,
-) -> Iterator[Web]:
-    with (
-        django_db_blocker.unblock(),
-        running_web(simulator, REDIS_URL=own_redis.url) as web,
-    ):
-        yield web
 
 
 @pytest.fixture

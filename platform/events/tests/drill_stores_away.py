@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from django.db import connection
-from pytest_django import DjangoDbBlocker, Settings
+from pytest_django import Settings
 from redis import Redis
 
 from events.tests.layers import ring_over
@@ -43,24 +43,6 @@ def disconnected(own_redis: OwnRedis) -> Iterator[None]:
         redis.client_kill_filter(_type="pubsub")
         redis.client_kill_filter(_type="normal", skipme=True)
     yield
-
-
-@pytest.fixture(scope="module")
-def own_redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnRedis]:
-    own = OwnRedis(tmp_path_factory.mktemp("redis"))
-    yield own
-    own.stop()
-
-
-@pytest.fixture(scope="module")
-def web_of_its_own(
-    own_redis: OwnRedis,
-    django_db_setup: None,
-    django_db_blocker: DjangoDbBlocker,
-    simulator: RunningSimulator,
-) -> Iterator[Web]:
-    with django_db_blocker.unblock(), running_web(simulator, REDIS_URL=own_redis.url) as web:
-        yield web
 
 
 @pytest.mark.parametrize(

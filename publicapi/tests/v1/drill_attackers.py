@@ -6,7 +6,6 @@ import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from uuid import uuid4
 
 import httpx
@@ -57,23 +56,16 @@ class Caller(Struct, frozen=True):
 
 
 @pytest.fixture(scope="module")
-def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnRedis]:
-    redis = OwnRedis(Path(tmp_path_factory.mktemp("redis")))
-    yield redis
-    redis.stop()
-
-
-@pytest.fixture(scope="module")
 def webs(
     django_db_setup: None,
     django_db_blocker: DjangoDbBlocker,
     simulator: RunningSimulator,
-    redis: OwnRedis,
+    own_redis: OwnRedis,
 ) -> Iterator[list[Web]]:
     seconds = str(PROBE_SECONDS)
     with (
         django_db_blocker.unblock(),
-        two_webs(simulator, redis, PROBE_SECONDS=seconds, CALLER_FAILURES="2") as webs,
+        two_webs(simulator, own_redis, PROBE_SECONDS=seconds, CALLER_FAILURES="2") as webs,
     ):
         yield webs
 
@@ -96,10 +88,10 @@ def keys(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> tuple[lis
 
 @pytest.fixture
 def alice(
-    committed: None, webs: list[Web], redis: OwnRedis, simulator: RunningSimulator
+    committed: None, webs: list[Web], own_redis: OwnRedis, simulator: RunningSimulator
 ) -> Iterator[Customer]:
     """Somebody from whose beginning on probes are counted."""
-    forget_all(redis)
+    forget_all(own_redis)
     with wire.client(webs[0].url) as http:
         yield new_customer(http, webs[0], simulator)
     simulator.end_outages()

@@ -38,29 +38,22 @@ BLOCKED = {"fail": "before", "status": 400, "code": "content_policy_violation"}
 
 
 @pytest.fixture(scope="module")
-def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnRedis]:
-    redis = OwnRedis(Path(tmp_path_factory.mktemp("redis")))
-    yield redis
-    redis.stop()
-
-
-@pytest.fixture(scope="module")
 def webs(
     django_db_setup: None,
     django_db_blocker: DjangoDbBlocker,
     simulator: RunningSimulator,
-    redis: OwnRedis,
+    own_redis: OwnRedis,
 ) -> Iterator[list[Web]]:
-    with django_db_blocker.unblock(), two_webs(simulator, redis) as webs:
+    with django_db_blocker.unblock(), two_webs(simulator, own_redis) as webs:
         yield webs
 
 
 @pytest.fixture
 def alice(
-    committed: None, webs: list[Web], redis: OwnRedis, simulator: RunningSimulator
+    committed: None, webs: list[Web], own_redis: OwnRedis, simulator: RunningSimulator
 ) -> Iterator[Customer]:
     """A customer of the first process. Nothing is known of any provider."""
-    forget_all(redis)
+    forget_all(own_redis)
     with wire.client(webs[0].url) as http:
         yield new_customer(http, webs[0], simulator)
     simulator.end_outages()
@@ -178,10 +171,10 @@ def test_a_refused_key_of_ours_opens_the_circuit_at_once(alice: Customer) -> Non
 
 
 def test_a_provider_that_is_not_reached_is_not_tried_by_another_call(
-    alice: Customer, redis: OwnRedis
+    alice: Customer, own_redis: OwnRedis
 ) -> None:
     """What no content can cause needs no probe. One is made at once to find out if it is back."""
-    nowhere = {"SIMULATOR_URL": "http://127.0.0.1:9", "REDIS_URL": redis.url, **SHORT_CIRCUITS}
+    nowhere = {"SIMULATOR_URL": "http://127.0.0.1:9", "REDIS_URL": own_redis.url, **SHORT_CIRCUITS}
     with running_web(alice.simulator, **nowhere) as web, wire.client(web.url) as http:
         carol = new_customer(http, web, alice.simulator, name="carol")
         refusal(carol.chat(model=BALANCE_ONLY), 502, "upstream_error")
@@ -264,10 +257,10 @@ def test_pictures_are_not_probed_and_their_failures_close_nothing(alice: Custome
 # --- Without Redis --------------------------------------------------------------------------------
 
 
-def test_without_redis_every_call_is_let_through(alice: Customer, redis: OwnRedis) -> None:
+def test_without_redis_every_call_is_let_through(alice: Customer, own_redis: OwnRedis) -> None:
     take_down(alice)
     made = len(probes_since(alice))
-    with redis.frozen():
+    with own_redis.frozen():
         wait_for(lambda: alice.chat().status_code == 502)
         # As often as it likes.
         for _ in range(2 * CALLER_FAILURES):
