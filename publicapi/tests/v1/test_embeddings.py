@@ -9,6 +9,7 @@ import openai
 import pytest
 from openai.types import CreateEmbeddingResponse
 
+from providers.token_estimate import estimate_text
 from publicapi.tests.v1.conftest import NewCustomer
 from publicapi.tests.v1.customer import EMBEDDING, EMBEDDINGS, Customer
 from publicapi.tests.v1.errors import refusal
@@ -137,9 +138,10 @@ def test_what_is_not_covered_is_refused_before_the_provider_is_asked(
 
 
 def test_without_a_usage_of_the_providers_the_texts_are_estimated(alice: Customer) -> None:
+    """Four words and a full stop, 20 times, and the marked text before them."""
     response = alice.embed("The sea is deep. " * 20, steer={"no_usage": True})
     tokens = response.json()["usage"]["prompt_tokens"]
-    assert 100 < tokens < 140
+    assert tokens == 20 * 5 + estimate_text(alice.prompt(no_usage=True))
     assert alice.spent_of_balance() == 2 * alice.listed_cost(EMBEDDING, tokens, 0)
 
 
