@@ -6,6 +6,7 @@ import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 from _pytest.assertion.rewrite import AssertionRewritingHook
@@ -51,19 +52,35 @@ def test_a_run_of_some_files_leaves_the_others_in_the_list() -> None:
 
 
 def test_a_test_is_repeated(tmp_path: Path) -> None:
-    (tmp_path / "test_it.py").write_text("def test_it() -> None: pass")
-    (tmp_path / "pytest.ini").touch()
-    options = ("-p", "local.pytest_suite", "-p", "local.pytest_clock", "--times", "3")
+    done = run_suite(tmp_path, "def test_it() -> None: pass", "--times", "3")
+    assert "3 passed" in done.stdout
 
-    done = subprocess.run(
-        (sys.executable, "-m", "pytest", *options),
-        cwd=tmp_path,
+
+def test_two_tests_with_one_id_are_refused(tmp_path: Path) -> None:
+    """One of them would not run, and nobody would notice."""
+    tests = """
+        def test_it() -> None: pass
+
+        def pytest_collection_modifyitems(items):
+            items.append(items[0])
+    """
+    done = run_suite(tmp_path, tests, "-p", "test_it")
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert "2 tests have the id test_it.py::test_it" in done.stderr
+
+
+def run_suite(folder: Path, tests: str, *options: str) -> subprocess.CompletedProcess[str]:
+    """pytest with the plugins of the suite, for a file of its own."""
+    (folder / "test_it.py").write_text(dedent(tests))
+    (folder / "pytest.ini").touch()
+    plugins = ("-p", "local.pytest_suite", "-p", "local.pytest_clock")
+    return subprocess.run(
+        (sys.executable, "-m", "pytest", *plugins, *options),
+        cwd=folder,
+        check=False,
         capture_output=True,
         text=True,
-        check=True,
     )
-
-    assert "3 passed" in done.stdout
 
 
 def test_what_is_rolled_back_comes_first(request: pytest.FixtureRequest) -> None:

@@ -16,6 +16,7 @@ from billing.errors import (
     PlanRequired,
 )
 from billing.idempotency import read_request_key, replayed
+from common.errors import NotFound
 from council.models import Turn
 from council.services import actions
 from inference.errors import ProviderNotAvailable
@@ -30,6 +31,7 @@ STARTS = (
     IdempotencyMismatch,
     TooManyRuns,
     ProviderNotAvailable,
+    NotFound,
 )
 
 

@@ -6,6 +6,7 @@ conftest.py, and an assert is rewritten only if it is asked for before its modul
 """
 
 import gc
+from collections import Counter
 from collections.abc import Generator
 from functools import cache
 from itertools import groupby
@@ -86,8 +87,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     What runs in a transaction that is rolled back comes before everything else, as pytest-django
     wants it: other tests leave rows behind. The sort is stable: the files that are not slow, and
-    the tests of a file, stay shuffled.
+    the tests of a file, stay shuffled. Raises UsageError where two tests have the same id: xdist
+    would run one of them.
     """
+    ids = Counter(item.nodeid for item in items)
+    if items and (most := ids.most_common(1)[0])[1] > 1:
+        raise pytest.UsageError(f"{most[1]} tests have the id {most[0]}: give each one of its own.")
     seconds = slow_files()
     places: dict[str, int] = {}
     for item in items:

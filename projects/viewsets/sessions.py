@@ -9,12 +9,14 @@ from rest_framework.response import Response
 
 from accounts.types import AuthenticatedRequest
 from billing.errors import (
+    FeatureRequired,
     IdempotencyMismatch,
     InsufficientBalance,
     InsufficientForRequest,
     PlanRequired,
 )
 from billing.idempotency import read_request_key, replayed
+from common.errors import NotFound
 from common.idempotency import IDEMPOTENCY_KEY
 from common.inputs import read
 from common.openapi import error_responses
@@ -51,6 +53,7 @@ from projects.serializers.runs import (
 )
 from projects.services import edits, estimates, messages, runs, subtasks
 from projects.types import STREAM
+from workspaces.errors import HostBusy, HostUnavailable, WorkspaceNeedsReauth
 
 _ACTIONS = {"pause": runs.pause_run, "resume": runs.resume, "cancel": runs.cancel}
 
@@ -80,6 +83,7 @@ class SessionViewSet(ViewSet):
             **error_responses(
                 *(PlanRequired, InsufficientBalance, InsufficientForRequest),
                 *(IdempotencyMismatch, RunLimitReached, UploadNotFound, ProviderNotAvailable),
+                *(FeatureRequired, NotFound, WorkspaceNeedsReauth, HostBusy, HostUnavailable),
             ),
         },
     )

@@ -21,7 +21,6 @@ from billing.errors import (
 )
 from common.errors import DomainError, ServiceUnavailable, UnknownHost
 from common.idempotency import KEY
-from common.ids import REQUEST_ID
 from inference.errors import ContentBlocked, ProviderNotAvailable, UpstreamFailed
 from publicapi.v1 import errors, usage_schema
 from publicapi.v1.chat_schema import ChatBody, Completion, CompletionChunk
@@ -105,8 +104,8 @@ _RETRY_OF = Parameter(
     name="x-retry-of",
     where="header",
     description="The id of an earlier request with the same body whose answer was lost: it is "
-    "delivered again, and not billed.",
-    schema={"type": "string", "pattern": f"^{REQUEST_ID.pattern}$"},
+    "delivered again, and not billed. With the id of no lost answer the request is a new one.",
+    schema={"type": "string"},
 )
 
 

@@ -15,6 +15,7 @@ from billing.errors import (
     PlanRequired,
 )
 from billing.idempotency import read_request_key, replayed
+from common.errors import NotFound
 from files.errors import UploadNotFound
 from inference.errors import ProviderNotAvailable
 from studios.drafts import Draft
@@ -31,6 +32,7 @@ ORDERS = (
     IdempotencyMismatch,
     TooManyJobs,
     StorageQuotaExceeded,
+    NotFound,
 )
 
 

@@ -66,7 +66,8 @@ def describe_errors(path: str, operation: Schema) -> None:
     for status, errors in _general(path, operation):
         if status in responses:
             own = responses[status]["description"]
-            responses[status]["description"] = f"{own}\n{causes(errors)}"
+            others = [error for error in errors if error.message not in own]
+            responses[status]["description"] = f"{own}\n{causes(others)}".rstrip()
         else:
             responses[status] = {"$ref": f"#/components/responses/{errors[0].__name__}"}
     operation["responses"] = dict(sorted(responses.items()))

@@ -71,7 +71,7 @@ class CallbackViewSet(ViewSet):
         operation_id="receiveConnectorCallback",
         parameters=[
             _PROVIDER,
-            OpenApiParameter("state", str, required=True),
+            OpenApiParameter("state", str),
             OpenApiParameter("code", str),
             OpenApiParameter("error", str),
         ],
