@@ -24,9 +24,9 @@ from local.processes import Process
 from local.service import Service
 from simulator.process import RunningSimulator
 from tests.chaos import calls
+from tests.drill_acts_of_peers import FRAMES, HTTP_ACTS, do, handshake, once_open, send
 from tests.personas import PASSWORD, new_key, new_user
 from tests.service import Web, database_url
-from tests.test_acts_of_peers import FRAMES, HTTP_ACTS, do, handshake, once_open, send
 
 pytestmark = pytest.mark.usefixtures("committed")
 

@@ -105,7 +105,7 @@ def test_more_is_refused(user: AbstractBaseUser, http: httpx.Client, more: int) 
 
 
 def test_a_stranger_is_refused(committed: None, http: httpx.Client) -> None:
-    """Before the body is read: tests/test_bodies_that_never_end.py."""
+    """Before the body is read: tests/drill_bodies_that_never_end.py."""
     response = post(http, bytes(3 * MEGABYTE), None)
     assert response.status_code == 401
     assert response.json()["code"] == "not_authenticated"

@@ -29,6 +29,7 @@ VALUES = (
     *("-1", "0", "1", "abc", "NaN", "True", "id", "password", "-1.-2.x", "2026-13-45"),
     *("999999-01-01", "0000-00-00", "9" * 12, "9" * 30, "-" + "9" * 400),
 )
+STRANGE = ("q=%27%22%25_", "p=-1", "p=x", "p=999999", "o=9.x", "days=x", "x=1", "e=1")
 AUTOCOMPLETE = (
     "/admin/autocomplete/?app_label=billing&model_name=contractallowance&field_name=account"
 )
@@ -58,6 +59,19 @@ def addresses(draw: st.DrawFn) -> str:
     values = st.one_of(st.sampled_from(VALUES), st.text(max_size=20))
     pairs = draw(st.lists(st.tuples(names, values), min_size=1, max_size=3))
     return f"{list_of(model)}?{urlencode(pairs, errors='replace')}"
+
+
+def test_no_page_can_be_made_to_fail_by_its_address(operator: Operator) -> None:
+    for model in admin.site._registry:
+        path = list_of(model)
+        for query in STRANGE:
+            status = operator.client.get(f"{path}?{query}").status_code
+            assert status in (200, 302, 400), query
+        for row in ("x", "0", "%00", "99999999999999999999", str(uuid7())):
+            assert operator.client.get(f"{path}{row}/change/").status_code in (302, 404), row
+    assert operator.client.get("/admin/search/?s=user").status_code == 200
+    for page in ("x", "0", "99"):
+        assert operator.client.get(f"/admin/search/?s=user&page={page}").status_code == 404
 
 
 @given(address=addresses())
