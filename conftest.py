@@ -148,7 +148,7 @@ def own_redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnRedis]:
 
 
 @pytest.fixture(scope="module")
-def web_of_its_own(
+def web_on_own_redis(
     own_redis: OwnRedis,
     django_db_setup: None,
     django_db_blocker: DjangoDbBlocker,

@@ -47,21 +47,22 @@ few_requests = settings(
 )
 
 
-# Their parameter gives the tests of the operations ids of their own: without one pytest 9.2 gives
-# them all the same.
-with_and_without = pytest.mark.parametrize("is_known", [True, False], ids=["known", "unknown"])
+# pytest 9.2 gives all tests of a function of Schemathesis the same id, unless a parameter is added.
+with_and_without_credentials = pytest.mark.parametrize(
+    "is_signed_in", [True, False], ids=["signed in", "without credentials"]
+)
 
 
-@with_and_without
+@with_and_without_credentials
 @schema.include(path_regex="^/v1").parametrize()
 @few_requests
 def test_every_request_to_the_public_interface_is_answered_as_published(
-    case: schemathesis.Case[Any], web: Web, committed: None, is_known: bool
+    case: schemathesis.Case[Any], web: Web, committed: None, is_signed_in: bool
 ) -> None:
     _, key = new_key(new_user("alice", plan="max", balance_usd=5))
     if isinstance(case.body, dict):
         _make_callable(case.body, MODELS[case.path])
-    headers = {"Authorization": f"Bearer {key}"} if is_known else {}
+    headers = {"Authorization": f"Bearer {key}"} if is_signed_in else {}
     response = case.call(base_url=web.url, headers=headers, timeout=20)
     # Its reader of streams expects a schema of the event, not of what the event carries.
     streamed = response.headers.get("content-type", [""])[0].startswith("text/event")
@@ -79,11 +80,11 @@ def proxied_web(
         yield web
 
 
-@with_and_without
+@with_and_without_credentials
 @schema.include(path_regex="^/api").parametrize()
 @few_requests
 def test_every_request_to_the_application_interface_is_answered_as_published(
-    case: schemathesis.Case[Any], proxied_web: Web, committed: None, is_known: bool
+    case: schemathesis.Case[Any], proxied_web: Web, committed: None, is_signed_in: bool
 ) -> None:
     described = case.operation.definition.raw
     excluded = [*NOT_PROMISED, ignored_auth]
@@ -92,7 +93,7 @@ def test_every_request_to_the_application_interface_is_answered_as_published(
         excluded.append(negative_data_rejection)  # what nobody knows is ignored
     # From an address of its own: it shall not count to the rate limit of another.
     headers = {"X-Forwarded-For": new_address()}
-    if is_known:
+    if is_signed_in:
         with transaction.atomic():
             session = open_session(new_user("alice", plan="max", balance_usd=5))
         headers["Authorization"] = f"Bearer {session.access_token}"
@@ -100,7 +101,7 @@ def test_every_request_to_the_application_interface_is_answered_as_published(
     case.validate_response(response, excluded_checks=excluded)
     assert response.status_code != InternalError.status
     # An operation without `security` needs no token, as one with an empty alternative.
-    if not is_known and all(described.get("security", [{}])):
+    if not is_signed_in and all(described.get("security", [{}])):
         # Or there is no such path, where an id is none.
         assert response.status_code in (Unauthenticated.status, NotFound.status)
 

@@ -29,9 +29,11 @@ def running_with_short_circuits(
     """Both until the block ends. Nobody is refused alone, unless the environment says when."""
     redis = OwnRedis(folder)
     settings = {**SHORT_CIRCUITS, "CALLER_FAILURES": "1000000", **environment}
-    with (
-        running_web(simulator, REDIS_URL=redis.url, **settings) as web,
-        running_worker(simulator, takes_messages=True, REDIS_URL=redis.url, **settings),
-    ):
-        yield web
-    redis.stop()
+    try:
+        with (
+            running_web(simulator, REDIS_URL=redis.url, **settings) as web,
+            running_worker(simulator, takes_messages=True, REDIS_URL=redis.url, **settings),
+        ):
+            yield web
+    finally:
+        redis.stop()

@@ -27,8 +27,8 @@ def _until_looked_for_again() -> None:
 
 
 @pytest.fixture
-def alice(web_of_its_own: Web) -> Iterator[Client]:
-    with Client(web_of_its_own.url) as alice:
+def alice(web_on_own_redis: Web) -> Iterator[Client]:
+    with Client(web_on_own_redis.url) as alice:
         yield alice
 
 

@@ -49,9 +49,9 @@ def disconnected(own_redis: OwnRedis) -> Iterator[None]:
     "away", [flushed, disconnected, OwnRedis.dead, OwnRedis.frozen], ids=lambda away: away.__name__
 )
 def test_redis_may_go_and_come_back(
-    web_of_its_own: Web, own_redis: OwnRedis, settings: Settings, away: Away
+    web_on_own_redis: Web, own_redis: OwnRedis, settings: Settings, away: Away
 ) -> None:
-    web = web_of_its_own
+    web = web_on_own_redis
     ring_over(own_redis, settings)
     alice = new_user("alice")
     stream_id = new_stream(alice)
@@ -73,12 +73,12 @@ def test_redis_may_go_and_come_back(
 
 
 def test_rings_are_heard_again_after_redis_was_away(
-    web_of_its_own: Web, own_redis: OwnRedis, settings: Settings
+    web_on_own_redis: Web, own_redis: OwnRedis, settings: Settings
 ) -> None:
     ring_over(own_redis, settings)
     alice = new_user("alice")
     stream_id = new_stream(alice)
-    with open_socket(web_of_its_own, alice, stream_id) as socket:
+    with open_socket(web_on_own_redis, alice, stream_id) as socket:
         with own_redis.dead():
             time.sleep(1.5)
         time.sleep(2.5)

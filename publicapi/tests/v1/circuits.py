@@ -10,6 +10,7 @@ from redis import Redis
 from accounts.services.platform_account import PLATFORM_ID
 from billing.models import Charge
 from health.exchange import ROUND_SECONDS
+from publicapi.tests.v1 import wire
 from publicapi.tests.v1.customer import IN_PLAN, Customer, new_customer
 from simulator.process import RunningSimulator
 from tests.own_redis import OwnRedis
@@ -28,6 +29,17 @@ def two_webs(
     settings = {"REDIS_URL": redis.url, **SHORT_CIRCUITS, **environment}
     with running_web(simulator, **settings) as first, running_web(simulator, **settings) as second:
         yield [first, second]
+
+
+@contextmanager
+def customer_of(
+    webs: list[Web], redis: OwnRedis, simulator: RunningSimulator
+) -> Iterator[Customer]:
+    """A customer of the first process, who begins while nothing is known of any provider."""
+    forget_all(redis)
+    with wire.client(webs[0].url) as http:
+        yield new_customer(http, webs[0], simulator)
+    simulator.end_outages()
 
 
 def forget_all(redis: OwnRedis) -> None:

@@ -16,9 +16,8 @@ from pytest_django import DjangoDbBlocker
 from accounts.keys import generate
 from accounts.models import ApiKey, User
 from billing.models import Subscription
-from publicapi.tests.v1 import wire
-from publicapi.tests.v1.circuits import DOWN, forget_all, probes_since, two_webs
-from publicapi.tests.v1.customer import CHAT, IN_PLAN, Customer, new_customer
+from publicapi.tests.v1.circuits import DOWN, customer_of, probes_since, two_webs
+from publicapi.tests.v1.customer import CHAT, IN_PLAN, Customer
 from simulator.process import RunningSimulator
 from tests.chaos.calls import wait_for
 from tests.own_redis import OwnRedis
@@ -91,10 +90,8 @@ def alice(
     committed: None, webs: list[Web], own_redis: OwnRedis, simulator: RunningSimulator
 ) -> Iterator[Customer]:
     """Somebody from whose beginning on probes are counted."""
-    forget_all(own_redis)
-    with wire.client(webs[0].url) as http:
-        yield new_customer(http, webs[0], simulator)
-    simulator.end_outages()
+    with customer_of(webs, own_redis, simulator) as alice:
+        yield alice
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from publicapi.tests.v1 import wire
 from publicapi.tests.v1.circuits import (
     DOWN,
     beside,
-    forget_all,
+    customer_of,
     is_refused,
     probes_since,
     two_webs,
@@ -53,10 +53,8 @@ def alice(
     committed: None, webs: list[Web], own_redis: OwnRedis, simulator: RunningSimulator
 ) -> Iterator[Customer]:
     """A customer of the first process. Nothing is known of any provider."""
-    forget_all(own_redis)
-    with wire.client(webs[0].url) as http:
-        yield new_customer(http, webs[0], simulator)
-    simulator.end_outages()
+    with customer_of(webs, own_redis, simulator) as alice:
+        yield alice
 
 
 @pytest.fixture
