@@ -1,5 +1,6 @@
 """`/api/teams/invites/{token}`: invitations, for whoever has the mail."""
 
+from django.db import transaction
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.permissions import AllowAny
@@ -70,6 +71,7 @@ class AcceptanceViewSet(ViewSet):
             ),
         },
     )
+    @transaction.atomic
     def accept(self, request: AuthenticatedRequest, token: str) -> Response:
         """Accept an invitation: you are in its team then.
 

@@ -2,6 +2,7 @@
 
 from uuid import UUID
 
+from django.db import transaction
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.response import Response
@@ -83,6 +84,7 @@ class OwnMembershipViewSet(ViewSet):
             ),
         },
     )
+    @transaction.atomic
     def transfer(self, request: AuthenticatedRequest) -> Response:
         """Make another member the owner.
 

@@ -1,5 +1,6 @@
 """`/api/teams/me`: the user's team."""
 
+from django.db import transaction
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.response import Response
@@ -30,6 +31,7 @@ class TeamViewSet(ViewSet):
         request=TeamInputSerializer,
         responses={201: TeamSerializer, **error_responses(AlreadyInTeam, TooManyTeams)},
     )
+    @transaction.atomic
     def create(self, request: AuthenticatedRequest) -> Response:
         """Create a team, which you own."""
         teams.create(user=request.user, **read(TeamInputSerializer, request.data))
@@ -40,6 +42,7 @@ class TeamViewSet(ViewSet):
         request=TeamInputSerializer,
         responses={200: TeamSerializer, **error_responses(NoTeam, RoleTooLow, TooManyChanges)},
     )
+    @transaction.atomic
     def partial_update(self, request: AuthenticatedRequest) -> Response:
         """Rename your team.
 
@@ -61,5 +64,9 @@ class TeamViewSet(ViewSet):
 
 
 def shown(request: AuthenticatedRequest) -> object:
-    """The user's team, as it is answered."""
+    """The user's team, as it is answered.
+
+    An act and its answer are one transaction, which holds the lock of the act: whoever leaves at
+    the same moment leaves after the answer is read.
+    """
     return TeamSerializer(get_membership(request.user)).data
