@@ -9,7 +9,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # many start a process for all their tests; the slow ones (tests/slow_files.txt) come first.
 TESTS := $(PYTHON) -m pytest -n 5 --dist loadfile
 # Drills are in files of their own, beside the tests of what they try.
-DRILLS := $(TESTS) --override-ini "python_files=drill_*.py"
+DRILLS := $(TESTS) -p schemathesis --override-ini "python_files=drill_*.py"
 
 PYTHON_CLIENTS := langchain llama_index llm aider openapi_python
 NODE_CLIENTS := openai_node ai_sdk gltf_validator openapi_typescript asyncapi_parser

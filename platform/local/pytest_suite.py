@@ -69,14 +69,11 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def pytest_collection() -> Generator[None, object, object]:
     """Keep the garbage collector away from the tests: each worker collects all of them, they stay
     to its end, and the collector would go through them again and again.
-
-    It runs once before it leaves them alone: a resource left open during collection is reported.
     """
     gc.disable()
     try:
         return (yield)
     finally:
-        gc.collect()
         gc.freeze()
         gc.enable()
 

@@ -206,6 +206,7 @@ def test_pictures_are_made_and_can_be_fetched_without_a_key(
     pictures = [httpx.get(picture.url or "") for picture in answer.data]
     assert [picture.headers["content-type"] for picture in pictures] == ["image/png"] * 2
     assert answer.usage
+    assert answer.usage.total_tokens == 0
     charge = alice.charge()
     billed = answer.usage.model_dump()["billed_usd"]
     assert round(billed * NUSD_PER_USD) == charge.charge_plan + charge.charge_balance

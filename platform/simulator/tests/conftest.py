@@ -9,7 +9,6 @@ from uuid import uuid4
 
 import httpx
 import pytest
-from openai import OpenAI
 
 from simulator import process
 from simulator.process import RunningSimulator
@@ -24,13 +23,7 @@ class Caller:
         self.http = opened.enter_context(
             httpx.Client(timeout=10, headers={"authorization": "Bearer alice"})
         )
-        self._opened = opened
-
-    def client(self) -> OpenAI:
-        """The unmodified client, closed when the test ends."""
-        url = self.simulator.base_url("openai")
-        client = OpenAI(base_url=url, api_key="alice", max_retries=0, timeout=10)
-        return self._opened.enter_context(client)
+        self.opened = opened
 
     def prompt(self, **options: object) -> str:
         return f"Name a city.\n@sim {json.dumps({'marker': self.marker} | options)}"

@@ -7,7 +7,6 @@ import time
 
 import httpx
 import pytest
-from openai import OpenAI
 
 from simulator import bench, process
 from simulator.bench_videos import COUNTS, BenchTask
@@ -47,18 +46,6 @@ def test_bench_mode_serves_whole_answers_and_streams_of_sixty_chunks() -> None:
     chunks = events(stream.text)
     assert len([c for c in chunks if c["choices"] and c["choices"][0]["delta"]]) == bench.CHUNKS
     assert chunks[-1]["usage"]["completion_tokens"] == bench.CHUNKS
-
-
-def test_bench_mode_embeds_as_many_texts_as_are_asked() -> None:
-    with process.running("--bench") as simulator:
-        client = OpenAI(base_url=simulator.base_url("openai"), api_key="alice", max_retries=0)
-        with client:
-            one = client.embeddings.create(model="m", input="a text")
-            many = client.embeddings.create(model="m", input=["a text"] * 256)
-    assert len(one.data) == 1
-    assert [item.index for item in many.data] == list(range(256))
-    assert len(many.data[-1].embedding) == bench.DIMENSIONS
-    assert many.usage.prompt_tokens == 256 * bench.TOKENS_PER_INPUT
 
 
 def test_bench_mode_polls_tasks_that_their_ids_describe() -> None:

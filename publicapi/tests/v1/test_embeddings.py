@@ -5,9 +5,7 @@ import math
 import struct
 from typing import Any
 
-import openai
 import pytest
-from openai.types import CreateEmbeddingResponse
 
 from providers.token_estimate import estimate_text
 from publicapi.tests.v1.conftest import NewCustomer
@@ -72,32 +70,6 @@ def test_without_dimensions_the_vectors_are_the_models_own(alice: Customer) -> N
 def test_fields_without_a_meaning_here_are_taken(alice: Customer) -> None:
     response = alice.embed(user="alice", input_type="query", truncate=["?"], x={"y": None})
     assert response.status_code == 200
-
-
-# --- The client ---------------------------------------------------------------------------------
-
-
-def openai_embeddings(alice: Customer, *, strict: bool, **fields: Any) -> CreateEmbeddingResponse:
-    """What openai-python makes of an answer. A strict one accepts no field that is missing or of
-    another type than OpenAI's."""
-    with openai.OpenAI(
-        base_url=f"{alice.web.url}/v1",
-        api_key=alice.raw_key,
-        max_retries=0,
-        _strict_response_validation=strict,
-    ) as client:
-        return client.embeddings.create(model=EMBEDDING, input=["one", "two"], **fields)
-
-
-def test_openai_python_gets_numbers_whatever_it_asks_for(alice: Customer) -> None:
-    """It asks for base64 where its user names no format, and decodes that."""
-    by_default = openai_embeddings(alice, strict=False)
-    as_numbers = openai_embeddings(alice, strict=True, encoding_format="float")
-    for item, same in zip(by_default.data, as_numbers.data, strict=True):
-        assert item.embedding == pytest.approx(same.embedding)
-        assert len(item.embedding) == 1536
-    assert by_default.usage == as_numbers.usage
-    assert by_default.usage.prompt_tokens == by_default.usage.total_tokens > 0
 
 
 # --- The money ----------------------------------------------------------------------------------

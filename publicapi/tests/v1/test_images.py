@@ -4,7 +4,6 @@ from typing import Any, cast
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
-import openai
 import pytest
 
 from billing.models import PlanAllowance, UsageDaily
@@ -74,20 +73,6 @@ def test_the_answer_has_the_shape_that_clients_know(alice: Customer) -> None:
         "input_tokens_details": {"image_tokens": 0, "text_tokens": 0},
         "billed_usd": price_of(IMAGE, "high") / NUSD_PER_USD,
     }
-
-
-def test_openai_python_understands_it(alice: Customer) -> None:
-    with openai.OpenAI(
-        base_url=f"{alice.web.url}/v1",
-        api_key=alice.raw_key,
-        max_retries=0,
-        _strict_response_validation=True,
-    ) as client:
-        answer = client.images.generate(model=IMAGE, prompt="A red boat.", n=2, quality="standard")
-    assert answer.data is not None
-    assert [bool(picture.url) for picture in answer.data] == [True, True]
-    assert answer.usage is not None
-    assert answer.usage.total_tokens == 0
 
 
 def test_a_link_works_for_24_hours_and_its_file_is_kept_longer(alice: Customer) -> None:

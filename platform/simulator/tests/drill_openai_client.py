@@ -5,6 +5,7 @@ import pytest
 from openai.types.chat import ChatCompletionUserMessageParam
 
 from simulator.tests.conftest import Caller
+from simulator.tests.openai_client import client_of
 
 
 def user(text: str) -> list[ChatCompletionUserMessageParam]:
@@ -12,7 +13,7 @@ def user(text: str) -> list[ChatCompletionUserMessageParam]:
 
 
 def test_a_whole_answer_has_as_many_tokens_as_words(caller: Caller) -> None:
-    answer = caller.client().chat.completions.create(
+    answer = client_of(caller).chat.completions.create(
         model="gpt-6-luna", messages=user(caller.prompt(tokens=7))
     )
     text = answer.choices[0].message.content
@@ -26,7 +27,7 @@ def test_a_whole_answer_has_as_many_tokens_as_words(caller: Caller) -> None:
 
 def test_a_streamed_answer_is_one_chunk_per_token_and_then_its_usage(caller: Caller) -> None:
     chunks = list(
-        caller.client().chat.completions.create(
+        client_of(caller).chat.completions.create(
             model="gpt-6-luna",
             messages=user(caller.prompt(tokens=9)),
             stream=True,
@@ -44,7 +45,7 @@ def test_a_streamed_answer_is_one_chunk_per_token_and_then_its_usage(caller: Cal
 
 
 def test_streamed_and_whole_answers_say_the_same(caller: Caller) -> None:
-    client = caller.client()
+    client = client_of(caller)
     messages = user("What is the capital of France?")
     whole = client.chat.completions.create(model="gpt-6-luna", messages=messages)
     stream = client.chat.completions.create(model="gpt-6-luna", messages=messages, stream=True)
@@ -54,7 +55,7 @@ def test_streamed_and_whole_answers_say_the_same(caller: Caller) -> None:
 
 
 def test_no_usage_is_streamed_unless_asked_for(caller: Caller) -> None:
-    stream = caller.client().chat.completions.create(
+    stream = client_of(caller).chat.completions.create(
         model="gpt-6-luna", messages=user(caller.prompt(tokens=2)), stream=True
     )
     assert all(chunk.usage is None for chunk in stream)
@@ -62,7 +63,7 @@ def test_no_usage_is_streamed_unless_asked_for(caller: Caller) -> None:
 
 @pytest.mark.parametrize("bound", [1, 5])
 def test_the_bound_is_kept_exactly(caller: Caller, bound: int) -> None:
-    answer = caller.client().chat.completions.create(
+    answer = client_of(caller).chat.completions.create(
         model="gpt-6-luna", messages=user(caller.prompt(tokens=6)), max_completion_tokens=bound
     )
     assert answer.usage is not None
@@ -72,14 +73,14 @@ def test_the_bound_is_kept_exactly(caller: Caller, bound: int) -> None:
 
 
 def test_a_bound_that_is_just_met_ends_with_stop(caller: Caller) -> None:
-    answer = caller.client().chat.completions.create(
+    answer = client_of(caller).chat.completions.create(
         model="gpt-6-luna", messages=user(caller.prompt(tokens=6)), max_completion_tokens=6
     )
     assert answer.choices[0].finish_reason == "stop"
 
 
 def test_reasoning_uses_up_the_bound_first(caller: Caller) -> None:
-    answer = caller.client().chat.completions.create(
+    answer = client_of(caller).chat.completions.create(
         model="gpt-6-luna",
         messages=user(caller.prompt(tokens=6, reasoning_tokens=20)),
         max_completion_tokens=20,
@@ -93,7 +94,7 @@ def test_reasoning_uses_up_the_bound_first(caller: Caller) -> None:
 
 
 def test_prompt_tokens_are_the_words_and_four_per_message(caller: Caller) -> None:
-    answer = caller.client().chat.completions.create(
+    answer = client_of(caller).chat.completions.create(
         model="gpt-6-luna",
         messages=[
             {"role": "system", "content": "Be brief."},
@@ -105,7 +106,7 @@ def test_prompt_tokens_are_the_words_and_four_per_message(caller: Caller) -> Non
 
 
 def test_models_are_listed(caller: Caller) -> None:
-    assert "gpt-6-luna" in [model.id for model in caller.client().models.list()]
+    assert "gpt-6-luna" in [model.id for model in client_of(caller).models.list()]
 
 
 @pytest.mark.parametrize(
@@ -122,7 +123,7 @@ def test_a_refusal_is_the_error_the_client_knows(
     caller: Caller, status: int, error: type[openai.APIStatusError], code: str
 ) -> None:
     with pytest.raises(error) as caught:
-        caller.client().chat.completions.create(
+        client_of(caller).chat.completions.create(
             model="gpt-6-luna", messages=user(caller.prompt(status=status))
         )
     assert caught.value.status_code == status
@@ -130,7 +131,7 @@ def test_a_refusal_is_the_error_the_client_knows(
 
 
 def test_an_error_in_mid_stream_reaches_the_client_after_the_words(caller: Caller) -> None:
-    stream = caller.client().chat.completions.create(
+    stream = client_of(caller).chat.completions.create(
         model="gpt-6-luna",
         messages=user(caller.prompt(fail="after", after_tokens=3)),
         stream=True,

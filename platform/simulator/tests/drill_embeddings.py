@@ -6,9 +6,11 @@ from typing import Any
 
 import httpx
 import pytest
-from openai import BadRequestError
+from openai import BadRequestError, OpenAI
 
+from simulator import bench, process
 from simulator.tests.conftest import Caller
+from simulator.tests.openai_client import client_of
 
 MODEL = "text-embedding-3-small"
 
@@ -19,7 +21,7 @@ def post(caller: Caller, **fields: object) -> httpx.Response:
 
 
 def test_equal_texts_have_equal_vectors_and_others_others(caller: Caller) -> None:
-    answer = caller.client().embeddings.create(model=MODEL, input=["One.", "Two.", "One."])
+    answer = client_of(caller).embeddings.create(model=MODEL, input=["One.", "Two.", "One."])
     first, second, third = [item.embedding for item in answer.data]
     assert [item.index for item in answer.data] == [0, 1, 2]
     assert len(first) == 1536
@@ -28,14 +30,14 @@ def test_equal_texts_have_equal_vectors_and_others_others(caller: Caller) -> Non
 
 
 def test_base64_says_the_same_as_numbers(caller: Caller) -> None:
-    embeddings = caller.client().embeddings
+    embeddings = client_of(caller).embeddings
     packed = embeddings.create(model=MODEL, input="A text.")  # the client asks for base64
     plain = embeddings.create(model=MODEL, input="A text.", encoding_format="float")
     assert packed.data[0].embedding == pytest.approx(plain.data[0].embedding)
 
 
 def test_fewer_dimensions_are_the_same_vector_cut_and_scaled(caller: Caller) -> None:
-    embeddings = caller.client().embeddings
+    embeddings = client_of(caller).embeddings
     whole = embeddings.create(model=MODEL, input="A text.").data[0].embedding
     short = embeddings.create(model=MODEL, input="A text.", dimensions=8).data[0].embedding
     length = math.hypot(*whole[:8])
@@ -47,7 +49,7 @@ def test_fewer_dimensions_are_the_same_vector_cut_and_scaled(caller: Caller) -> 
     [("Three short words", 3), (["One", "two three"], 3), ([1, 2], 2), ([[1], [2, 3]], 3)],
 )
 def test_usage_counts_words_and_tokens(caller: Caller, given: str | list[str], tokens: int) -> None:
-    usage = caller.client().embeddings.create(model=MODEL, input=given).usage
+    usage = client_of(caller).embeddings.create(model=MODEL, input=given).usage
     assert usage.prompt_tokens == usage.total_tokens == tokens
 
 
@@ -65,7 +67,7 @@ def test_an_input_that_cannot_be_embedded_is_refused(caller: Caller, given: obje
 )
 def test_too_many_tokens_are_refused(caller: Caller, given: str | list[str], code: str) -> None:
     with pytest.raises(BadRequestError) as caught:
-        caller.client().embeddings.create(model=MODEL, input=given)
+        client_of(caller).embeddings.create(model=MODEL, input=given)
     assert caught.value.code == code
 
 
@@ -119,3 +121,15 @@ def test_the_journal_tells_what_was_embedded(caller: Caller) -> None:
     assert entry["prompt_tokens"] == len(caller.prompt().split()) + 2
     assert entry["vectors_emitted"] == 2
     assert entry["outcome"] == "completed"
+
+
+def test_bench_mode_embeds_as_many_texts_as_are_asked() -> None:
+    with process.running("--bench") as simulator:
+        client = OpenAI(base_url=simulator.base_url("openai"), api_key="alice", max_retries=0)
+        with client:
+            one = client.embeddings.create(model="m", input="a text")
+            many = client.embeddings.create(model="m", input=["a text"] * 256)
+    assert len(one.data) == 1
+    assert [item.index for item in many.data] == list(range(256))
+    assert len(many.data[-1].embedding) == bench.DIMENSIONS
+    assert many.usage.prompt_tokens == 256 * bench.TOKENS_PER_INPUT

@@ -13,6 +13,7 @@ from PIL import Image
 
 from simulator.tests import film
 from simulator.tests.conftest import Caller
+from simulator.tests.openai_client import client_of
 
 RED, GREEN = (255, 0, 0), (0, 255, 0)
 GEMINI = "gemini-nano-banana-2.1"
@@ -39,7 +40,7 @@ def shown(data: bytes, count: int) -> list[tuple[int, int, int]]:
 
 
 def test_openai_edits_a_picture(caller: Caller) -> None:
-    answer = caller.client().images.edit(
+    answer = client_of(caller).images.edit(
         model=MODEL, image=picture(RED), prompt=caller.prompt(), size="1536x1024", quality="low"
     )
 
@@ -55,7 +56,7 @@ def test_openai_edits_a_picture(caller: Caller) -> None:
 def test_openai_edits_several_pictures_into_several(caller: Caller) -> None:
     given = [("a.png", picture(RED)), ("b.webp", picture(GREEN, "WEBP"))]
 
-    answer = caller.client().images.edit(model=MODEL, image=given, prompt=caller.prompt(), n=2)
+    answer = client_of(caller).images.edit(model=MODEL, image=given, prompt=caller.prompt(), n=2)
 
     for made in answer.data or []:
         red, green = shown(b64decode(made.b64_json or ""), 2)
@@ -79,7 +80,7 @@ def test_openai_refuses_a_wrong_edit(caller: Caller, fields: dict[str, str]) -> 
 
 def test_openai_refuses_an_edit_of_what_is_no_picture(caller: Caller) -> None:
     with pytest.raises(openai.BadRequestError):
-        caller.client().images.edit(model=MODEL, image=b"no picture", prompt="A fox")
+        client_of(caller).images.edit(model=MODEL, image=b"no picture", prompt="A fox")
 
 
 def test_openai_refuses_an_edit_of_nothing(caller: Caller) -> None:

@@ -7,6 +7,7 @@ import openai
 import pytest
 
 from simulator.tests.conftest import Caller
+from simulator.tests.openai_client import client_of
 from tests.audio import tone
 
 
@@ -16,7 +17,7 @@ def titled(caller: Caller, **options: object) -> bytes:
 
 
 def test_a_transcript_says_what_was_wished_for(caller: Caller) -> None:
-    transcription = caller.client().audio.transcriptions.create(
+    transcription = client_of(caller).audio.transcriptions.create(
         model="gpt-transcribe", file=("a.flac", titled(caller, text="Ten of clubs.")), language="en"
     )
     assert transcription.text == "Ten of clubs."
@@ -31,12 +32,14 @@ def test_a_transcript_says_what_was_wished_for(caller: Caller) -> None:
 
 def test_without_a_wish_it_says_how_long_the_audio_is(caller: Caller) -> None:
     audio = ("a.flac", tone(2, "flac"))
-    transcription = caller.client().audio.transcriptions.create(model="gpt-transcribe", file=audio)
+    transcription = client_of(caller).audio.transcriptions.create(
+        model="gpt-transcribe", file=audio
+    )
     assert "2 seconds of audio in the format flac" in transcription.text
 
 
 def test_whisper_tells_the_language_where_it_shall_be_verbose(caller: Caller) -> None:
-    transcription = caller.client().audio.transcriptions.create(
+    transcription = client_of(caller).audio.transcriptions.create(
         model="whisper-1",
         file=("a.flac", titled(caller, text="Hello.")),
         response_format="verbose_json",
@@ -51,7 +54,7 @@ def test_whisper_tells_the_language_where_it_shall_be_verbose(caller: Caller) ->
 
 
 def test_the_prompt_steers_too(caller: Caller) -> None:
-    transcription = caller.client().audio.transcriptions.create(
+    transcription = client_of(caller).audio.transcriptions.create(
         model="gpt-transcribe", file=("a.wav", tone(1)), prompt=caller.prompt(text="Steered.")
     )
     assert transcription.text == "Steered."
@@ -59,7 +62,7 @@ def test_the_prompt_steers_too(caller: Caller) -> None:
 
 def test_other_models_refuse_to_be_verbose(caller: Caller) -> None:
     with pytest.raises(openai.BadRequestError, match="not compatible with this model"):
-        caller.client().audio.transcriptions.create(
+        client_of(caller).audio.transcriptions.create(
             model="gpt-transcribe", file=("a.wav", tone(1)), response_format="verbose_json"
         )
 
@@ -67,7 +70,7 @@ def test_other_models_refuse_to_be_verbose(caller: Caller) -> None:
 @pytest.mark.parametrize("audio", [b"", b"no audio"])
 def test_a_file_that_is_no_audio_is_refused(caller: Caller, audio: bytes) -> None:
     with pytest.raises(openai.BadRequestError, match="corrupted or unsupported"):
-        caller.client().audio.transcriptions.create(model="gpt-transcribe", file=("a.wav", audio))
+        client_of(caller).audio.transcriptions.create(model="gpt-transcribe", file=("a.wav", audio))
 
 
 def test_a_form_without_a_file_is_refused(caller: Caller) -> None:
@@ -89,7 +92,7 @@ def test_faults_are_what_the_client_expects(
     caller: Caller, options: dict[str, object], failure: type[Exception]
 ) -> None:
     with pytest.raises(failure):
-        caller.client().audio.transcriptions.create(
+        client_of(caller).audio.transcriptions.create(
             model="gpt-transcribe", file=("a.flac", titled(caller, **options))
         )
 

@@ -13,6 +13,7 @@ from google.genai import types
 
 from simulator.tests import png
 from simulator.tests.conftest import Caller
+from simulator.tests.openai_client import client_of
 
 GEMINI = "gemini-nano-banana-2.1"
 PICTURE = types.GenerateContentConfig(response_modalities=["IMAGE"])
@@ -48,7 +49,7 @@ def inline(answer: types.GenerateContentResponse) -> list[tuple[bool, bytes]]:
 
 
 def test_openai_sends_pictures_in_the_answer(caller: Caller) -> None:
-    answer = caller.client().images.generate(
+    answer = client_of(caller).images.generate(
         model="gpt-image-2.5-flare", prompt=caller.prompt(), n=2, size="1536x1024", quality="low"
     )
     pictures = [b64decode(item.b64_json or "") for item in answer.data or []]
@@ -97,7 +98,7 @@ def test_openai_refuses_what_its_models_do_not_take(
 @pytest.mark.parametrize("option", ["blocked", "refusal"])
 def test_openai_refuses_what_moderation_stops(caller: Caller, option: str) -> None:
     with pytest.raises(openai.BadRequestError) as caught:
-        caller.client().images.generate(model="m", prompt=caller.prompt(**{option: True}))
+        client_of(caller).images.generate(model="m", prompt=caller.prompt(**{option: True}))
     assert caught.value.code == "moderation_blocked"
     assert caller.entry()["images_emitted"] == 0
 
