@@ -5,11 +5,12 @@ export PYTHONPATH := $(CURDIR):$(CURDIR)/platform
 # Where it is set, each of the suite's many processes would compile all modules.
 unexport PYTHONDONTWRITEBYTECODE
 
+WORKERS := 5
 # More workers than cores: tests wait for processes, leases and sockets. Files stay together, since
 # many start a process for all their tests; the slow ones (tests/slow_files.txt) come first.
-TESTS := $(PYTHON) -m pytest -n 5 --dist loadfile
+TESTS = $(PYTHON) -m pytest -n $(WORKERS) --dist loadfile
 # Drills are in files of their own, beside the tests of what they try.
-DRILLS := $(TESTS) -p schemathesis --override-ini "python_files=drill_*.py"
+DRILLS = $(TESTS) -p schemathesis --override-ini "python_files=drill_*.py"
 
 PYTHON_CLIENTS := langchain llama_index llm aider openapi_python
 NODE_CLIENTS := openai_node ai_sdk gltf_validator openapi_typescript asyncapi_parser
@@ -26,6 +27,8 @@ run: .venv/installed ## Start the whole service on this machine (PORT=8000)
 test: .venv/installed ## Run the tests, with stores of their own (ARGS="-k name")
 	@$(TESTS) $(ARGS)
 
+# They wait for little.
+quick: WORKERS := 3
 quick: .venv/installed ## Run the tests of the files that are not slow
 	@$(TESTS) --quick $(ARGS)
 

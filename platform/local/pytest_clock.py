@@ -13,7 +13,8 @@ import pytest
 from local.paths import ROOT
 from local.pytest_suite import SLOW_FILES, path_of_test, slow_files
 
-# A file that takes less than this in all has no place in the list.
+# A file that takes less than this in all has no place in the list. What is left makes `make quick`,
+# two minutes at most.
 SLOW_SECONDS = 4.0
 # One that takes longer than this and is not listed starts too late: all others wait for it.
 UNLISTED_SECONDS = 30.0
