@@ -10,12 +10,14 @@ from functools import cache
 from uuid import UUID
 
 import structlog
+from celery import current_app
 
 from jobs.models import Job
-from jobs.tasks import run_job
 
 log = structlog.get_logger(__name__)
 
+# Sent by its name: the modules of the task run jobs, and those enqueue others.
+RUN_JOB = "jobs.tasks.run_job"
 MAX_WAITING = 10_000
 # Seconds after which the workers have polled for the job.
 EXPIRES_SECONDS = 30.0
@@ -44,7 +46,9 @@ class Dispatcher:
         while True:
             job_id, to = self._waiting.get()
             try:
-                run_job.apply_async((str(job_id),), queue=to, expires=EXPIRES_SECONDS, retry=False)
+                current_app.send_task(
+                    RUN_JOB, (str(job_id),), queue=to, expires=EXPIRES_SECONDS, retry=False
+                )
             except Exception as error:
                 # Any error: nothing may end this thread.
                 log.warning("job.not_sent", error=type(error).__name__)

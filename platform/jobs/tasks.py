@@ -6,10 +6,11 @@ from celery import shared_task
 
 from common.locks import alone
 from jobs import heartbeats, sweeps
+from jobs.dispatch import RUN_JOB
 from jobs.worker import get_worker
 
 
-@shared_task
+@shared_task(name=RUN_JOB)
 def run_job(job_id: str) -> None:
     """Hand a job over to this process's event loop."""
     get_worker().hand_over(UUID(job_id))
