@@ -21,7 +21,7 @@ from events.services import open_stream
 from inference.holds import hold_request
 from inference.services import admit
 from jobs import services
-from jobs.host import get_job_host
+from jobs.executor import get_job_executor
 from jobs.running import RunningJob
 from jobs.tests.handlers import BEGUN, BEGUN_CALLING, call_of
 from tests.personas import new_user
@@ -39,14 +39,14 @@ async def application(scope: MutableMapping[str, Any], receive: Any, send: Any) 
 
 
 async def _begin(kind: str, *, starts: bool) -> tuple[int, str]:
-    host = get_job_host()
+    executor = get_job_executor()
     try:
         await admit()
-        job = await in_thread(_commit, kind, await host.admit())
+        job = await in_thread(_commit, kind, await executor.admit())
     except DomainError as refusal:
         return refusal.status, refusal.code
     if starts:
-        host.start(job, BEGUN[kind].run)
+        executor.start(job, BEGUN[kind].run)
     return 201, str(job.id)
 
 

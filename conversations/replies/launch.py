@@ -10,7 +10,7 @@ from conversations.models import Message
 from conversations.replies.running import Reply
 from conversations.services.sending import StartedReply
 from inference.services import admit
-from jobs.host import get_job_host
+from jobs.executor import get_job_executor
 from tracing import spans
 
 
@@ -39,8 +39,8 @@ def launch(start: Start) -> Reply | Message:
 
 async def _admit() -> tuple[asyncio.AbstractEventLoop, UUID]:
     await admit()
-    return asyncio.get_running_loop(), await get_job_host().admit()
+    return asyncio.get_running_loop(), await get_job_executor().admit()
 
 
 def _run(reply: Reply) -> None:
-    get_job_host().start(reply.started.job, lambda _: reply.run())
+    get_job_executor().start(reply.started.job, lambda _: reply.run())

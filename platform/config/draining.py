@@ -21,7 +21,7 @@ from edge.rate_limit import get_rate_limiter
 from events.hub import get_hub
 from health import services as health
 from inference.runtime import get_runtime
-from jobs.host import get_job_host
+from jobs.executor import get_job_executor
 from providers import registry
 
 log = structlog.get_logger(__name__)
@@ -48,7 +48,7 @@ async def close() -> None:
     """Wait for the calls within the drain, and close everything that this process has open."""
     await get_hub().close()
     await get_runtime().drain()
-    await get_job_host().close()
+    await get_job_executor().close()
     await get_runtime().close()
     await asyncio.to_thread(health.close)
     await registry.aclose()

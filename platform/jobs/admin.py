@@ -77,7 +77,7 @@ class Cancel(Act):
     record: Job
 
     def carry_out(self) -> str:
-        return "Asked to cancel." if services.call_off(job_id=self.record.pk) else ""
+        return "Asked to cancel." if services.request_cancel(job_id=self.record.pk) else ""
 
 
 class JobList(FilteredList):

@@ -1,6 +1,6 @@
 """Claims of jobs and their signals, for event loops: the functions of `sql/10_jobs.sql`.
 
-All may raise DatabaseUnavailable. A claim whose reply was lost is undone by `put_back`.
+All may raise DatabaseUnavailable. A claim whose reply was lost is undone by `requeue_orphans`.
 """
 
 from collections.abc import Collection, Sequence
@@ -55,7 +55,9 @@ async def claim_due(owner_id: UUID, queues: Sequence[str], *, limit: int) -> lis
     return [_running(*row) for row in rows]
 
 
-async def put_back(owner_id: UUID, known: Collection[UUID], *, older_than: timedelta) -> list[UUID]:
+async def requeue_orphans(
+    owner_id: UUID, known: Collection[UUID], *, older_than: timedelta
+) -> list[UUID]:
     """Return jobs to the queue whose claims this process does not know."""
     rows = await get_database().rows(
         "SELECT * FROM job_put_back(%s, %s::uuid[], %s)", (owner_id, list(known), older_than)

@@ -7,7 +7,7 @@ from uuid import UUID
 from jobs.running import RunningJob
 
 
-class Verdict(Enum):
+class RecoveryAction(Enum):
     """What becomes of a lost job."""
 
     FAIL = auto()
@@ -28,18 +28,18 @@ class LostJobHandler(Protocol):
 
 
 class Handler(LostJobHandler, Protocol):
-    """Runs the jobs of one kind. Handlers inherit from it where they keep its verdict."""
+    """Runs the jobs of one kind. Handlers inherit from it where lost ones fail."""
 
-    def judge(self, job_id: UUID, attempt: int) -> Verdict:
-        """Say what becomes of a job that was lost: for FAIL, `on_lost` ends it.
+    def recovery_action(self, job_id: UUID, attempt: int) -> RecoveryAction:
+        """What becomes of a job that was lost: for FAIL, `on_lost` ends it.
 
         Synchronous, in the transaction that lets the job start again: the handler may write what
         the next attempt needs. A job starts again a few times (`jobs.lost.MAX_LOSSES`), and not
-        once its user has asked for its end; then it fails whatever the verdict is, and what the
+        once its user has asked for its end; then it fails whatever the action is, and what the
         handler has written here is rolled back. CONTINUE counts from the last attempt that
         scheduled the job.
         """
-        return Verdict.FAIL
+        return RecoveryAction.FAIL
 
     async def run(self, job: RunningJob) -> None:
         """Run the job, and end it (`jobs.services.end`) in the transaction of its result.

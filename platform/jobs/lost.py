@@ -7,7 +7,7 @@ import structlog
 from django.db import DatabaseError, transaction
 
 from jobs import services
-from jobs.handlers import Verdict, find_handler, get_lost_job_handler
+from jobs.handlers import RecoveryAction, find_handler, get_lost_job_handler
 
 log = structlog.get_logger(__name__)
 
@@ -17,8 +17,8 @@ MAX_LOSSES = 3
 PAUSE_SECONDS = 5.0
 
 
-def carry_out_verdict(job_id: UUID, kind: str, attempt: int) -> None:
-    """Carry out the verdict of a lost job's handler. Without effect where the job does not run
+def recover(job_id: UUID, kind: str, attempt: int) -> None:
+    """Recover a lost job as its handler says. Without effect where the job does not run
     under this attempt any more. Raises KeyError for a kind that this release does not know."""
     if _goes_on(job_id, kind, attempt):
         log.warning("job.goes_on", job_id=str(job_id), kind=kind, attempt=attempt)
@@ -33,25 +33,25 @@ def _goes_on(job_id: UUID, kind: str, attempt: int) -> bool:
         return False
     try:
         with transaction.atomic():
-            if _apply(handler.judge(job_id, attempt), job_id, attempt):
+            if _apply(handler.recovery_action(job_id, attempt), job_id, attempt):
                 return True
             transaction.set_rollback(True)
     except DatabaseError:
         raise
     except Exception:
         # A bug of the handler: without an end, each sweep would ask the handler again.
-        log.exception("job.not_judged", job_id=str(job_id), kind=kind)
+        log.exception("job.not_recovered", job_id=str(job_id), kind=kind)
     return False
 
 
-def _apply(verdict: Verdict, job_id: UUID, attempt: int) -> bool:
+def _apply(action: RecoveryAction, job_id: UUID, attempt: int) -> bool:
     """Let a job go on, if its handler and its number of losses allow that."""
-    match verdict:
-        case Verdict.START_AGAIN:
+    match action:
+        case RecoveryAction.START_AGAIN:
             return services.start_again(job_id=job_id, attempt=attempt, max_losses=MAX_LOSSES)
-        case Verdict.CONTINUE:
+        case RecoveryAction.CONTINUE:
             return services.continue_later(
                 job_id=job_id, attempt=attempt, max_losses=MAX_LOSSES, seconds=PAUSE_SECONDS
             )
-        case Verdict.FAIL:
+        case RecoveryAction.FAIL:
             return False

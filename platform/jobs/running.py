@@ -78,21 +78,21 @@ class RunningJob:
             raise JobLost
         notify(stream_id)
 
-    # --- The host's side --------------------------------------------------------------------------
+    # --- The executor's side ----------------------------------------------------------------------
 
-    def hear(self, signal: Job.Signal) -> None:
+    def set_signal(self, signal: Job.Signal) -> None:
         """Deliver a signal to the handler, if it is a new one."""
         if self.signal != signal:
             self.signal = signal
             self._call_listeners()
 
-    def hear_of_message(self, number: int) -> None:
+    def set_newest_message(self, number: int) -> None:
         """Notify the handler that the inbox has messages up to this number, if that is news."""
         if number > self.newest_message and self._message_listener is not None:
             self.newest_message = number
             asyncio.get_running_loop().call_soon(self._message_listener)
 
-    def lose(self) -> None:
+    def mark_lost(self) -> None:
         """Notify the handler, once, that the job has ended."""
         if not self.lost:
             self.lost = True

@@ -55,8 +55,8 @@ def check_room(*, account: User, new: int = 0) -> None:
 
 
 def begin(*, job_id: UUID, kind: str, account: User, owner_id: UUID) -> RunningJob:
-    """Create a job that the process of `owner_id` (`JobHost.admit`) runs; it starts the job once
-    the transaction is committed (`JobHost.start`)."""
+    """Create a job that the process of `owner_id` (`JobExecutor.admit`) runs; it starts the job
+    (`JobExecutor.start`) once the transaction is committed."""
     with connection.cursor() as cursor:
         cursor.execute(_BEGIN, (job_id, kind, Job.Queue.INTERACTIVE, account.pk, owner_id))
     return RunningJob(job_id, account.pk, kind, attempt=1)
@@ -100,7 +100,7 @@ def cancel(*, job_ids: Sequence[UUID]) -> set[UUID]:
     return idle
 
 
-def call_off(*, job_id: UUID) -> bool:
+def request_cancel(*, job_id: UUID) -> bool:
     """Have a job cancelled by its own handler, which ends what the job belongs to as well: at once
     where it runs, else as soon as a worker takes it, before it makes any call. False where the job
     has ended, was asked before, or is paused."""
@@ -133,14 +133,14 @@ def _hasten(job: Job) -> bool:
 
 def pause(*, job_ids: Sequence[UUID]) -> set[UUID]:
     """Pause jobs. Jobs that had not begun are paused now, and returned; running ones are asked to
-    `park`, unless they are being cancelled."""
+    `pause_running`, unless they are being cancelled."""
     queued, running = _lock(job_ids, Job.Status.QUEUED)
     Job.objects.filter(pk__in=queued).update(status=Job.Status.PAUSED)
     Job.objects.filter(pk__in=running, signal=Job.Signal.NONE).update(signal=Job.Signal.PAUSE)
     return queued
 
 
-def park(*, job_id: UUID, attempt: int) -> bool:
+def pause_running(*, job_id: UUID, attempt: int) -> bool:
     """Pause a running job until it is resumed. False where it does not run under this attempt, or
     is to be cancelled."""
     job = _running(job_id, attempt).exclude(signal=Job.Signal.CANCEL)

@@ -3,7 +3,7 @@
 import structlog
 from django.db import connection
 
-from jobs.lost import carry_out_verdict
+from jobs.lost import recover
 from jobs.models import Job
 from jobs.retention import deletable
 
@@ -21,7 +21,7 @@ def end_lost_jobs(*, limit: int = 1000) -> int:
         lapsed = cursor.fetchall()
     for job_id, kind, attempt in lapsed:
         try:
-            carry_out_verdict(job_id, kind, attempt)
+            recover(job_id, kind, attempt)
         except Exception:
             # An error of one job does not stop the others.
             log.exception("job.not_ended", job_id=str(job_id), kind=kind)

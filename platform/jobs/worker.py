@@ -20,12 +20,12 @@ from common.database import get_database
 from health import services as health
 from inference.runtime import get_runtime
 from jobs.consumer_watchdog import until_stalled
-from jobs.runner import JobRunner
+from jobs.poller import JobPoller
 from providers import registry
 
 log = structlog.get_logger(__name__)
 
-# Longer than `JobRunner.start` may take: room, a lease, a claim.
+# Longer than `JobPoller.start` may take: room, a lease, a claim.
 HAND_OVER_SECONDS = 20.0
 # Seconds after the drain for the process to end: a frozen database blocks threads for ever. Less
 # than a supervisor waits before it kills.
@@ -40,7 +40,7 @@ class Worker:
         self._thread: threading.Thread | None = None
         self._is_draining = False
         self._loop: asyncio.AbstractEventLoop
-        self._runner: JobRunner
+        self._poller: JobPoller
         self._stopping: asyncio.Event
 
     def start(self, queues: Sequence[str]) -> None:
@@ -57,7 +57,7 @@ class Worker:
         """Run a job here, if there is room for it and the loop is not draining."""
         if self._is_draining:
             return
-        asyncio.run_coroutine_threadsafe(self._runner.start(job_id), self._loop).result(
+        asyncio.run_coroutine_threadsafe(self._poller.start(job_id), self._loop).result(
             HAND_OVER_SECONDS
         )
 
@@ -87,17 +87,17 @@ class Worker:
 
     async def _serve(self, queues: Sequence[str], ready: "Future[None]") -> None:
         self._loop = asyncio.get_running_loop()
-        self._runner = JobRunner(queues)
+        self._poller = JobPoller(queues)
         self._stopping = asyncio.Event()
         leaving = asyncio.create_task(_leave_when_stalled(queues))
         ready.set_result(None)
         await self._stopping.wait()
         _leave_in_time()
         leaving.cancel()
-        await self._runner.drain()
+        await self._poller.drain()
         # The calls of jobs that are left are stopped, and settle.
         get_runtime().begin_drain(seconds=0)
-        await self._runner.close()
+        await self._poller.close()
         await get_runtime().close()
         await asyncio.to_thread(health.close)
         await registry.aclose()

@@ -26,7 +26,7 @@ from inference import reports
 from inference.availability import enter_accepted
 from inference.errors import ProviderNotAvailable
 from inference.settlement import carry_out
-from jobs.handlers import Handler, Verdict
+from jobs.handlers import Handler, RecoveryAction
 from jobs.models import Job
 from jobs.running import JobLost, RunningJob
 from operations import services, steps
@@ -104,8 +104,8 @@ class OperationHandler(Handler, services.Output, Generic[AnyCall]):
 
     # --- The job's side ---------------------------------------------------------------------------
 
-    def judge(self, job_id: UUID, attempt: int) -> Verdict:
-        return Verdict.CONTINUE
+    def recovery_action(self, job_id: UUID, attempt: int) -> RecoveryAction:
+        return RecoveryAction.CONTINUE
 
     def on_lost(self, job_id: UUID, attempt: int) -> None:
         services.give_up(self, operation_id=job_id, attempt=attempt)

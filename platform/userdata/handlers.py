@@ -12,7 +12,7 @@ from common.threads import in_outside_thread, in_thread, release_connection
 from files.errors import StorageUnavailable
 from files.services.outputs import store_file
 from files.types import EXPORT
-from jobs.handlers import Handler, Verdict
+from jobs.handlers import Handler, RecoveryAction
 from jobs.models import Job
 from jobs.running import RunningJob
 from userdata.archive import Archive
@@ -27,8 +27,8 @@ class ExportHandler(Handler):
     """Writes the archive into a temporary file, and stores it when it is whole. A lost job starts
     again from nothing."""
 
-    def judge(self, job_id: UUID, attempt: int) -> Verdict:
-        return Verdict.START_AGAIN
+    def recovery_action(self, job_id: UUID, attempt: int) -> RecoveryAction:
+        return RecoveryAction.START_AGAIN
 
     def on_lost(self, job_id: UUID, attempt: int) -> None:
         exports.fail(job_id=job_id, attempt=attempt)

@@ -143,7 +143,7 @@ class Life(RolledBackLife):
             assert (attempt, signal) == (job.attempt, job.signal)
 
     @rule(owner=OWNER, pick=PICK)
-    def put_back(self, owner: int, pick: int) -> None:
+    def requeue_orphans(self, owner: int, pick: int) -> None:
         """All but one are known."""
         unknown, _ = self.one(pick)
         known = [job_id for job_id in self.jobs if job_id != unknown]
@@ -215,10 +215,10 @@ class Life(RolledBackLife):
             job.signal = Job.Signal.PAUSE
 
     @rule(pick=PICK)
-    def park(self, pick: int) -> None:
+    def pause_running(self, pick: int) -> None:
         job_id, job = self.one(pick)
         is_parked = job.status == RUNNING and job.signal != Job.Signal.CANCEL
-        assert services.park(job_id=job_id, attempt=job.attempt) == is_parked
+        assert services.pause_running(job_id=job_id, attempt=job.attempt) == is_parked
         if is_parked:
             job.status, job.signal, job.owner = PAUSED, Job.Signal.NONE, None
 

@@ -1,11 +1,11 @@
-"""What becomes of a lost job: the verdict of its handler, within bounds."""
+"""What becomes of a lost job: what its handler says, within bounds."""
 
 from uuid import UUID, uuid4
 
 import pytest
 from django.db import connection
 
-from jobs.lost import MAX_LOSSES, carry_out_verdict
+from jobs.lost import MAX_LOSSES, recover
 from jobs.models import Job
 from jobs.sweeps import end_lost_jobs
 from jobs.tests import handlers
@@ -44,7 +44,7 @@ def claim(job_id: UUID) -> None:
 
 
 def lose(job_id: UUID, *, attempt: int | None = None) -> None:
-    carry_out_verdict(job_id, KIND, attempt or job_of(job_id).attempt)
+    recover(job_id, KIND, attempt or job_of(job_id).attempt)
 
 
 def test_a_job_of_a_killed_worker_starts_again_in_another_one(simulator: RunningSimulator) -> None:
@@ -108,7 +108,7 @@ def test_it_fails_when_it_has_been_lost_too_often(job_id: UUID) -> None:
 
 
 def test_it_fails_when_its_handler_cannot_judge(job_id: UUID) -> None:
-    carry_out_verdict(job_id, handlers.MISJUDGING, 1)
+    recover(job_id, handlers.FAULTY_RECOVERY, 1)
 
     assert status_of(job_id) == Job.Status.FAILED
     assert written(job_id) == ["lost"]

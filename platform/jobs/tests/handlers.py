@@ -15,7 +15,7 @@ from events.types import InboxMessage, NewEvent
 from inference.services import open_chat
 from inference.types import ChatCall
 from jobs import services
-from jobs.handlers import Handler, Verdict, register, register_begun
+from jobs.handlers import Handler, RecoveryAction, register, register_begun
 from jobs.models import Job
 from jobs.running import RunningJob
 from leases.keeper import get_lease_keeper
@@ -29,7 +29,7 @@ FORGETFUL = "tests.forgetful"
 CALLING = "tests.calling"
 STARTING_AGAIN = "tests.starting_again"
 FAULTY_AT_FIRST = "tests.faulty_at_first"
-MISJUDGING = "tests.misjudging"
+FAULTY_RECOVERY = "tests.faulty_recovery"
 LISTENING = "tests.listening"
 HELD = "tests.held"
 HELD_LONG = "tests.held.long"
@@ -87,7 +87,7 @@ class Endless(_Handler):
             await job.append(job.id, [NewEvent("step", {"number": number})])
             await asyncio.sleep(STEP_SECONDS)
         if job.signal == Job.Signal.PAUSE:
-            await in_thread(services.park, job_id=job.id, attempt=job.attempt)
+            await in_thread(services.pause_running, job_id=job.id, attempt=job.attempt)
         elif job.signal == Job.Signal.CANCEL:
             await in_thread(_end, job.id, job.attempt, Job.Status.CANCELLED, "cancelled")
 
@@ -110,9 +110,9 @@ class StartingAgain(Endless):
     """Ends only when it has been lost once. What it writes as it is judged belongs to the start of
     the next attempt."""
 
-    def judge(self, job_id: UUID, attempt: int) -> Verdict:
+    def recovery_action(self, job_id: UUID, attempt: int) -> RecoveryAction:
         events.append(stream_id=job_id, events=[NewEvent("judged", {"attempt": attempt})])
-        return Verdict.START_AGAIN
+        return RecoveryAction.START_AGAIN
 
     async def _do(self, job: RunningJob) -> None:
         if job.attempt == 1:
@@ -124,11 +124,11 @@ class StartingAgain(Endless):
         await super()._do(job)
 
 
-class Misjudging(StartingAgain):
-    """Has a fault when it is to judge."""
+class FaultyRecovery(StartingAgain):
+    """Has a fault when it is asked how a lost job recovers."""
 
-    def judge(self, job_id: UUID, attempt: int) -> Verdict:
-        super().judge(job_id, attempt)
+    def recovery_action(self, job_id: UUID, attempt: int) -> RecoveryAction:
+        super().recovery_action(job_id, attempt)
         raise RuntimeError("a fault of ours")
 
 
@@ -143,8 +143,8 @@ class Listening(_Handler):
     """Writes what it hears, in the transaction that marks it as read; starts again where it is
     lost."""
 
-    def judge(self, job_id: UUID, attempt: int) -> Verdict:
-        return Verdict.START_AGAIN
+    def recovery_action(self, job_id: UUID, attempt: int) -> RecoveryAction:
+        return RecoveryAction.START_AGAIN
 
     async def _do(self, job: RunningJob) -> None:
         called = asyncio.Event()
@@ -176,8 +176,8 @@ class Held(Calling):
     """Makes a call for which was held when the job was enqueued: of kind HELD_LONG a long one,
     until it is lost. It then starts again, with the same hold."""
 
-    def judge(self, job_id: UUID, attempt: int) -> Verdict:
-        return Verdict.START_AGAIN
+    def recovery_action(self, job_id: UUID, attempt: int) -> RecoveryAction:
+        return RecoveryAction.START_AGAIN
 
     async def _call(self, job: RunningJob) -> ChatCall:
         is_long = job.kind == HELD_LONG and job.attempt == 1
@@ -226,7 +226,7 @@ def register_all() -> None:
     register(CALLING, Calling())
     register(STARTING_AGAIN, StartingAgain())
     register(FAULTY_AT_FIRST, FaultyAtFirst())
-    register(MISJUDGING, Misjudging())
+    register(FAULTY_RECOVERY, FaultyRecovery())
     register(LISTENING, Listening())
     register(HELD, Held())
     register(HELD_LONG, Held())

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from common.database import get_database
-from jobs import host
+from jobs import executor
 
 pytestmark = pytest.mark.usefixtures("committed")
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.usefixtures("committed")
 def test_a_look_into_a_database_that_is_not_set_up_is_a_line_and_a_longer_pause(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(host, "NOT_SET_UP_SECONDS", 0.2)
+    monkeypatch.setattr(executor, "NOT_SET_UP_SECONDS", 0.2)
     looks = 0
 
     async def look() -> None:
@@ -27,7 +27,7 @@ def test_a_look_into_a_database_that_is_not_set_up_is_a_line_and_a_longer_pause(
     async def look_until_the_end() -> float:
         began_at = time.monotonic()
         with pytest.raises(asyncio.CancelledError):
-            await host._repeat(look, 0.001)
+            await executor._repeat(look, 0.001)
         await get_database().close()
         return time.monotonic() - began_at
 

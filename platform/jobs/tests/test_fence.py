@@ -12,7 +12,7 @@ from django.db.models.functions import Now
 from billing.tests import bank
 from events.types import NewEvent
 from jobs.appends import Append
-from jobs.host import UNANSWERED
+from jobs.executor import UNANSWERED
 from jobs.models import Job
 from jobs.tests.queueing import job_of, new_job_without_message, written
 
@@ -38,14 +38,14 @@ def test_an_attempt_whose_job_was_claimed_again_writes_nothing(function: str) ->
 def test_a_claim_whose_answer_may_be_on_its_way_is_not_put_back() -> None:
     owner, job_id = bank.live_owner(), new_job_without_message(KIND)
     claim(owner, job_id)
-    assert put_back(owner) == []
+    assert requeue_orphans(owner) == []
 
     Job.objects.filter(pk=job_id).update(started_at=Now() - UNANSWERED + timedelta(seconds=1))
-    assert put_back(owner) == []
+    assert requeue_orphans(owner) == []
     assert job_of(job_id).status == Job.Status.RUNNING
 
     Job.objects.filter(pk=job_id).update(started_at=Now() - UNANSWERED)
-    assert put_back(owner) == [job_id]
+    assert requeue_orphans(owner) == [job_id]
     assert job_of(job_id).status == Job.Status.QUEUED
 
 
@@ -59,7 +59,7 @@ def test_a_job_that_its_process_knows_is_not_put_back() -> None:
     assert job_of(known).status == Job.Status.RUNNING
 
 
-def put_back(owner: UUID) -> list[UUID]:
+def requeue_orphans(owner: UUID) -> list[UUID]:
     with connection.cursor() as cursor:
         seconds = UNANSWERED.total_seconds()
         cursor.execute("SELECT job_put_back(%s, '{}', %s * interval '1 s')", (owner, seconds))

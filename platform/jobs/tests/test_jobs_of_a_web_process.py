@@ -96,7 +96,7 @@ def test_its_call_is_made_under_the_charge_that_was_held_with_it(beginner: Web) 
     wait_until(lambda: Charge.objects.filter(pk=job_id, units__tokens_out__gt=0).exists())
 
     assert Charge.objects.filter(account=charge.account_id).count() == 1
-    bank.expire(job_id)  # the runner finds out and stops
+    bank.expire(job_id)  # the executor finds out and stops
 
     wait_for_status(job_id, Job.Status.FAILED)
 

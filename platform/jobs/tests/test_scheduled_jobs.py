@@ -113,9 +113,9 @@ def test_a_claim_whose_reply_was_lost_leaves_it_scheduled(job_id: UUID) -> None:
     make_due(job_id)
     claim_due(owner_id)
 
-    put_back = _rows("SELECT * FROM job_put_back(%s, '{}'::uuid[], '0 s')", owner_id)
+    requeue_orphans = _rows("SELECT * FROM job_put_back(%s, '{}'::uuid[], '0 s')", owner_id)
 
-    assert put_back == [(job_id,)]
+    assert requeue_orphans == [(job_id,)]
     assert job_id in claim_due()
 
 

@@ -47,7 +47,7 @@ def test_a_pause_does_not_undo_a_cancellation() -> None:
     resume(job_id)
 
     assert job_of(job_id).signal == Job.Signal.CANCEL
-    assert not services.park(job_id=job_id, attempt=1)
+    assert not services.pause_running(job_id=job_id, attempt=1)
     assert services.end(job_id=job_id, attempt=1, status=Job.Status.CANCELLED)
 
 

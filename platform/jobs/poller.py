@@ -1,5 +1,5 @@
 """Runs the jobs of one worker process, on its event loop: claims them, runs their handlers in its
-host, and drains."""
+executor, and drains."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -13,7 +13,7 @@ from django.conf import settings
 from common.database import DatabaseUnavailable
 from jobs import claims
 from jobs.handlers import get_handler
-from jobs.host import CLOSE_SECONDS, UNANSWERED, get_job_host
+from jobs.executor import CLOSE_SECONDS, UNANSWERED, get_job_executor
 from jobs.running import RunningJob
 from leases.keeper import get_lease_keeper
 
@@ -30,16 +30,16 @@ DUE_LOOK_SECONDS = 0.2
 ASTRAY = timedelta(seconds=5)
 
 
-class JobRunner:
+class JobPoller:
     """Runs at most MAX_OPEN_JOBS at once, of the queues that this worker serves."""
 
     def __init__(self, queues: Sequence[str]) -> None:
         self._queues = queues
         self._lease = get_lease_keeper()
         self._lease.kind = "worker"
-        self._host = get_job_host()
-        self._host.keep(self._poll, LOOK_OUT_SECONDS)
-        self._host.keep(self._continue_scheduled, DUE_LOOK_SECONDS)
+        self._executor = get_job_executor()
+        self._executor.keep(self._poll, LOOK_OUT_SECONDS)
+        self._executor.keep(self._continue_scheduled, DUE_LOOK_SECONDS)
         self._claiming = 0
         self._draining = False
 
@@ -49,7 +49,7 @@ class JobRunner:
         with suppress(TimeoutError):
             async with asyncio.timeout(ROOM_SECONDS):
                 while not self._room and not self._draining:
-                    await self._host.change()
+                    await self._executor.change()
         if not self._room or self._draining:
             return
         try:
@@ -67,14 +67,16 @@ class JobRunner:
         the lease."""
         await self._idle(CLOSE_SECONDS)
         with suppress(DatabaseUnavailable):
-            await claims.put_back(self._lease.owner_id, self._host.jobs, older_than=timedelta())
-        await self._host.close(seconds=0)
+            await claims.requeue_orphans(
+                self._lease.owner_id, self._executor.jobs, older_than=timedelta()
+            )
+        await self._executor.close(seconds=0)
 
     # --- Claiming ---------------------------------------------------------------------------------
 
     @property
     def _room(self) -> int:
-        return max(0, settings.MAX_OPEN_JOBS - len(self._host.jobs) - self._claiming)
+        return max(0, settings.MAX_OPEN_JOBS - len(self._executor.jobs) - self._claiming)
 
     async def _begin(self, claim: Callable[[], Awaitable[list[RunningJob]]], *, room: int) -> None:
         """Run the jobs that `claim` returns, at most `room` of them. Raises DatabaseUnavailable."""
@@ -82,15 +84,17 @@ class JobRunner:
         try:
             await self._lease.ensure()
             for job in await claim():
-                self._host.start(job, get_handler(job.kind).run)
+                self._executor.start(job, get_handler(job.kind).run)
         finally:
             self._claiming -= room
-            self._host.wake()
+            self._executor.wake()
 
     async def _poll(self) -> None:
         """Claim jobs that have waited too long; undo claims whose reply was lost."""
         owner_id = self._lease.owner_id
-        for job_id in await claims.put_back(owner_id, self._host.jobs, older_than=UNANSWERED):
+        for job_id in await claims.requeue_orphans(
+            owner_id, self._executor.jobs, older_than=UNANSWERED
+        ):
             log.warning("job.unknown_to_its_owner", job_id=str(job_id))
         if (room := self._room) and not self._draining:
             await self._begin(
@@ -109,5 +113,5 @@ class JobRunner:
         """Wait until nothing runs, but not for longer."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                while self._host.jobs or self._claiming:
-                    await self._host.change()
+                while self._executor.jobs or self._claiming:
+                    await self._executor.change()

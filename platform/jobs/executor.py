@@ -18,7 +18,7 @@ from common.perloop import PerLoop
 from common.set_up import is_missing, report_missing
 from common.threads import in_thread
 from jobs import claims
-from jobs.lost import carry_out_verdict
+from jobs.lost import recover
 from jobs.models import Job
 from jobs.running import JobLost, RunningJob
 from jobs.traces import traced
@@ -43,7 +43,7 @@ Work = Callable[[RunningJob], Awaitable[None]]
 Step = Callable[[], Awaitable[None]]
 
 
-class JobHost:
+class JobExecutor:
     """The running jobs of one event loop."""
 
     def __init__(self) -> None:
@@ -69,7 +69,7 @@ class JobHost:
         """Run `work`, which does the job and ends it. A job that it leaves running is ended as
         lost."""
         self._jobs[job.id] = job
-        # A fresh context, as for a runner: the job does not belong to the request that began it,
+        # A fresh context, as for a call: the job does not belong to the request that began it,
         # though to its trace.
         task = asyncio.get_running_loop().create_task(
             self._run(job, work), context=spans.fresh_context()
@@ -79,7 +79,7 @@ class JobHost:
         self.keep(self._deliver_notices, NOTICE_SECONDS)
 
     def keep(self, step: Step, pause: float) -> None:
-        """Repeat a step until the host is closed."""
+        """Repeat a step until the executor is closed."""
         if step not in self._keepers:
             self._keepers[step] = asyncio.get_running_loop().create_task(
                 _repeat(step, pause), context=contextvars.Context()
@@ -141,10 +141,10 @@ class JobHost:
             if job is None:
                 continue
             if notice.lost:
-                job.lose()
+                job.mark_lost()
             else:
-                job.hear(Job.Signal(notice.signal))
-                job.hear_of_message(notice.newest_message)
+                job.set_signal(Job.Signal(notice.signal))
+                job.set_newest_message(notice.newest_message)
 
     async def _end_unknown(self) -> None:
         """End the jobs that began here with a lost reply to their commit."""
@@ -169,7 +169,7 @@ async def _do(job: RunningJob, work: Work, span: Span) -> None:
 
 
 async def _end_lost(job: RunningJob) -> None:
-    await in_thread(carry_out_verdict, job.id, job.kind, job.attempt)
+    await in_thread(recover, job.id, job.kind, job.attempt)
 
 
 async def _repeat(step: Step, pause: float) -> None:
@@ -188,9 +188,9 @@ async def _repeat(step: Step, pause: float) -> None:
             await asyncio.sleep(NOT_SET_UP_SECONDS)
 
 
-_hosts = PerLoop(JobHost)
+_executors = PerLoop(JobExecutor)
 
 
-def get_job_host() -> JobHost:
-    """The running event loop's host."""
-    return _hosts.get()
+def get_job_executor() -> JobExecutor:
+    """The running event loop's executor."""
+    return _executors.get()
