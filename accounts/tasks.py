@@ -1,26 +1,20 @@
 """The periodic work of accounts. It runs once at a time however many schedulers start it."""
 
-from celery import shared_task
-
 from accounts.services import emails, identities, known_clients, lockout, sessions
-from common.locks import alone
+from common.sweeps import sweep
 
 
-@shared_task
+@sweep("send-emails")
 def send_emails() -> None:
     """Every 3 s: send the mails that are due."""
-    with alone("send-emails") as is_alone:
-        if is_alone:
-            emails.send_due_emails()
+    emails.send_due_emails()
 
 
-@shared_task
+@sweep("purge-sign-ins-and-mails")
 def purge_expired() -> None:
     """Every minute: delete expired mails, tokens, sessions, failures and clients."""
-    with alone("purge-sign-ins-and-mails") as is_alone:
-        if is_alone:
-            emails.purge_emails()
-            sessions.purge_sessions()
-            identities.purge_used_id_tokens()
-            lockout.purge_failures()
-            known_clients.purge_known_clients()
+    emails.purge_emails()
+    sessions.purge_sessions()
+    identities.purge_used_id_tokens()
+    lockout.purge_failures()
+    known_clients.purge_known_clients()

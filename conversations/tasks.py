@@ -1,14 +1,10 @@
 """The periodic sweep of replies."""
 
-from celery import shared_task
-
-from common.locks import alone
+from common.sweeps import sweep
 from conversations.services import sweeps
 
 
-@shared_task
+@sweep("purge-ended-streams")
 def purge_ended_streams() -> None:
     """Every minute: delete the logs of replies that ended some minutes ago."""
-    with alone("purge-ended-streams") as is_alone:
-        if is_alone:
-            sweeps.purge_all_ended_streams()
+    sweeps.purge_all_ended_streams()

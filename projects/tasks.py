@@ -1,14 +1,10 @@
 """The periodic sweep of orders to write changes."""
 
-from celery import shared_task
-
-from common.locks import alone
+from common.sweeps import sweep
 from projects.services.apply_settlement import settle_all_lapsed
 
 
-@shared_task
+@sweep("settle-lapsed-applies")
 def settle_lapsed_applies() -> None:
     """Every 30 s: find out what orders have written whose process has died, and end them."""
-    with alone("settle-lapsed-applies") as is_alone:
-        if is_alone:
-            settle_all_lapsed()
+    settle_all_lapsed()

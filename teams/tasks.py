@@ -1,14 +1,10 @@
 """The periodic work of teams. It runs once at a time however many schedulers start it."""
 
-from celery import shared_task
-
-from common.locks import alone
+from common.sweeps import sweep
 from teams.services import purges
 
 
-@shared_task
+@sweep("purge-teams")
 def purge() -> None:
     """Every hour: delete ended invitations and old entries of audit logs."""
-    with alone("purge-teams") as is_alone:
-        if is_alone:
-            purges.purge()
+    purges.purge()

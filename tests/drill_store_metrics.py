@@ -11,8 +11,8 @@ from django.utils.module_loading import import_string
 from redis import Redis
 
 from billing.tasks import reconcile
-from common.locks import alone
 from common.models import Sweep
+from common.sweeps import sweep
 from config.store_metrics import SWEEPS
 from council.tests.owner import BALANCE_ONLY, new_owner
 from jobs.models import Job
@@ -126,6 +126,11 @@ def test_a_sweep_notes_its_success_under_the_name_of_its_schedule(db: None, swee
 
 def test_a_sweep_that_fails_notes_no_success(db: None) -> None:
     Sweep.objects.all().delete()
-    with pytest.raises(RuntimeError), alone("reconcile"):
+
+    @sweep("reconcile")
+    def fail() -> None:
         raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
     assert not Sweep.objects.exists()

@@ -1,24 +1,9 @@
 """Locks across processes, for work that must not be done twice at the same time."""
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from django.db import connection, connections
-from django.db.models.functions import Now
-
-from common.models import Sweep
-
-
-@contextmanager
-def alone(name: str) -> Iterator[bool]:
-    """Take the lock during the block, if it is free, and note the success of what is done with it
-    (`Sweep`)."""
-    with try_lock(name) as is_acquired:
-        began_at = time.monotonic()
-        yield is_acquired
-        if is_acquired:
-            _note_success(name, time.monotonic() - began_at)
 
 
 @contextmanager
@@ -41,18 +26,7 @@ def try_lock(name: str) -> Iterator[bool]:
             own.close()
 
 
-def note_found(name: str, found: int) -> None:
-    """Note how many faults the periodic work of that name finds, while it is done."""
-    first = {"found": found, "succeeded_at": Now(), "seconds": 0}
-    Sweep.objects.update_or_create(name=name, defaults={"found": found}, create_defaults=first)
-
-
 def hold(name: str, key: str) -> None:
     """Wait for the lock of `key`, and hold it until the caller's transaction ends."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtext(%s), hashtext(%s))", (name, key))
-
-
-def _note_success(name: str, seconds: float) -> None:
-    run = {"succeeded_at": Now(), "seconds": seconds}
-    Sweep.objects.update_or_create(name=name, defaults=run)

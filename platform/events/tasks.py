@@ -1,14 +1,10 @@
 """The periodic sweep of users' streams."""
 
-from celery import shared_task
-
-from common.locks import alone
+from common.sweeps import sweep
 from events import sweeps
 
 
-@shared_task
+@sweep("purge-user-events")
 def purge_user_events() -> None:
     """Every hour: delete the old events of users' own streams."""
-    with alone("purge-user-events") as is_alone:
-        if is_alone:
-            sweeps.purge_user_events()
+    sweeps.purge_user_events()

@@ -1,15 +1,11 @@
 """The periodic sweep of files."""
 
-from celery import shared_task
-
-from common.locks import alone
+from common.sweeps import sweep
 from files.services import outputs, uploads
 
 
-@shared_task
+@sweep("purge-expired-files")
 def purge_expired() -> None:
     """Every minute: delete expired files."""
-    with alone("purge-expired-files") as is_alone:
-        if is_alone:
-            outputs.purge_expired()
-            uploads.purge_expired()
+    outputs.purge_expired()
+    uploads.purge_expired()

@@ -12,8 +12,8 @@ from django.conf import settings
 
 from common.database import DatabaseUnavailable
 from jobs import claims
-from jobs.handlers import get_handler
 from jobs.executor import CLOSE_SECONDS, UNANSWERED, get_job_executor
+from jobs.handlers import get_handler
 from jobs.running import RunningJob
 from leases.keeper import get_lease_keeper
 

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from celery import shared_task
 
-from common.locks import alone
+from common.sweeps import sweep
 from jobs import heartbeats, sweeps
 from jobs.dispatch import RUN_JOB
 from jobs.worker import get_worker
@@ -16,20 +16,16 @@ def run_job(job_id: str) -> None:
     get_worker().hand_over(UUID(job_id))
 
 
-@shared_task
+@sweep("end-lost-jobs")
 def end_lost_jobs() -> None:
     """Every 10 s: end jobs whose workers died."""
-    with alone("end-lost-jobs") as is_alone:
-        if is_alone:
-            sweeps.end_lost_jobs()
+    sweeps.end_lost_jobs()
 
 
-@shared_task
+@sweep("purge-ended-jobs")
 def purge_ended_jobs() -> None:
     """Every hour: delete jobs that ended a week ago."""
-    with alone("purge-ended-jobs") as is_alone:
-        if is_alone:
-            sweeps.purge_ended_jobs()
+    sweeps.purge_ended_jobs()
 
 
 @shared_task

@@ -2,19 +2,16 @@
 
 from datetime import timedelta
 
-from celery import shared_task
 from django.db.models.functions import Now
 
-from common.locks import alone
+from common.sweeps import sweep
 from leases.models import Lease
 
 KEPT = timedelta(days=1)
 
 
-@shared_task
+@sweep("purge-expired-leases")
 def purge_expired_leases() -> None:
     """Every hour: delete leases that expired a day ago. Without its lease an owner counts as
     lapsed all the same."""
-    with alone("purge-expired-leases") as is_alone:
-        if is_alone:
-            Lease.objects.filter(expires_at__lt=Now() - KEPT).delete()
+    Lease.objects.filter(expires_at__lt=Now() - KEPT).delete()

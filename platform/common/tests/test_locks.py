@@ -4,17 +4,17 @@ import psycopg
 import pytest
 
 from common.database import connection_parameters
-from common.locks import alone, hold
+from common.locks import hold, try_lock
 
 
 @pytest.mark.django_db
-def test_only_one_at_a_time_is_alone() -> None:
+def test_one_at_a_time_has_it() -> None:
     with psycopg.connect(**connection_parameters()) as other:
         other.execute("SELECT pg_advisory_lock(hashtext('sweep'))")
-        with alone("sweep") as first, alone("another") as second:
+        with try_lock("sweep") as first, try_lock("another") as second:
             assert (first, second) == (False, True)
         other.execute("SELECT pg_advisory_unlock(hashtext('sweep'))")
-    with alone("sweep") as third:
+    with try_lock("sweep") as third:
         assert third
 
 
