@@ -14,7 +14,7 @@ from accounts.errors import InvalidToken
 from accounts.services.known_clients import KNOWN_FOR, digest
 from common.batching import Batcher
 from common.database import DatabaseUnavailable, get_database
-from common.perloop import PerLoop
+from common.loop_local import LoopLocal
 from common.set_up import is_missing
 from edge.asgi import Scope
 from edge.client_ip import client_ip
@@ -74,7 +74,7 @@ async def _are_known(batch: list[list[bytes]]) -> list[bool]:
     return [not known.isdisjoint(digests) for digests in batch]
 
 
-_lookups = PerLoop(lambda: Batcher(_are_known, size=100, name="clients"))
+_lookups = LoopLocal(lambda: Batcher(_are_known, size=100, name="clients"))
 
 
 def _values(path: str, body: bytes) -> dict[str, Any]:

@@ -5,9 +5,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 from uuid import UUID
 
-from common.byte_budget import ByteBudget
 from common.errors import ServiceUnavailable
-from common.perloop import PerLoop
+from common.loop_local import LoopLocal
+from common.memory_budget import WaitingMemoryBudget
 from common.threads import in_thread
 from files.selectors.references import find_reference, read_reference
 from providers.media import AssetOrder, Picture, Stage, VideoOrder
@@ -21,7 +21,7 @@ _WAIT_SECONDS = 30.0
 # Parameters that name one picture.
 _SINGLE = ("start_image", "end_image", "image")
 
-_budget = PerLoop(lambda: ByteBudget(_MOST_BYTES))
+_budget = LoopLocal(lambda: WaitingMemoryBudget(_MOST_BYTES))
 
 # By the ids of their uploads.
 Pictures = Mapping[str, Picture]

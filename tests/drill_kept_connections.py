@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from config.http import MAX_PIPELINED, HttpProtocol
-from config.idle import IdleConnections
+from config.keepalive_limit import IdleConnections
 from config.serve import KEEP_ALIVE_SECONDS, command
 from edge.asgi import Receive, Scope, Send
 from local.ports import LOOPBACK

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from common.ids import uuid7
-from config.listening import ignore_new_connections
+from config.graceful_accept import ignore_new_connections
 from local.ports import LOOPBACK
 from simulator.process import RunningSimulator
 from tests.chaos import calls

@@ -11,7 +11,7 @@ from pytest_django import Settings
 from common.connections import demand
 from common.multipart import MAX_FORM_BYTES
 from common.shutdown import LINGER_SECONDS
-from config.listening import ACCEPT_SECONDS
+from config.graceful_accept import ACCEPT_SECONDS
 from config.serve import KEEP_ALIVE_SECONDS
 from inference.types import ChatCall
 from jobs.models import Job

@@ -18,7 +18,7 @@ from rest_framework.response import Response
 from common.errors import Conflict
 from common.viewsets import ViewSet
 from config.handler import Handler
-from edge.live import LiveResponses, live_response
+from edge.streaming_response import StreamingResponses, streaming_response
 
 HEADERS = [(b"host", b"localhost")]
 
@@ -52,7 +52,7 @@ class Answering(ViewSet):
         return StreamingHttpResponse(pieces(Asked(request)))
 
     def live(self, request: Request) -> StreamingHttpResponse:
-        return live_response(request._request, pieces(Asked(request)), {})
+        return streaming_response(request._request, pieces(Asked(request)), {})
 
     def refusal(self, request: Request) -> Response:
         refusal = Conflict(asked=Asked(request))
@@ -119,7 +119,7 @@ class Connection:
         self._coming = iter([{"type": "http.request", "body": b"", "more_body": False}])
 
     async def serve(self) -> None:
-        await LiveResponses(self._handler)(self._scope, self._receive, self._send)  # type: ignore[arg-type]
+        await StreamingResponses(self._handler)(self._scope, self._receive, self._send)  # type: ignore[arg-type]
 
     async def _receive(self) -> dict[str, Any]:
         if message := next(self._coming, None):

@@ -10,7 +10,7 @@ from billing.models import KeyMonth, Subscription
 from billing.selectors.subscriptions import current_month
 from common.batching import Batcher
 from common.database import get_database
-from common.perloop import PerLoop
+from common.loop_local import LoopLocal
 
 
 def spent_this_month(key_ids: Iterable[UUID]) -> dict[UUID, int]:
@@ -83,4 +83,4 @@ def _holder(
     return KeyHolder(key_id, digest, account_id, frozenset(models), active, plan, api_access)
 
 
-_key_holders = PerLoop(_KeyHolders)
+_key_holders = LoopLocal(_KeyHolders)

@@ -28,7 +28,7 @@ from billing.types import (
 from catalog.selectors import aget_catalog
 from common.batching import Batcher
 from common.database import Lane, Row, get_database
-from common.perloop import PerLoop
+from common.loop_local import LoopLocal
 from tracing import spans
 
 _HOLD_IDEMPOTENTLY = "SELECT * FROM money_hold_idempotently(%s,%s,%s,%s)"
@@ -170,6 +170,6 @@ async def _run_batch(
     return [None if row[0] == "busy" else row for row in rows]
 
 
-_batches = PerLoop(_Batches)
+_batches = LoopLocal(_Batches)
 # They never queue behind calls: without checkpoints a crash would cost what it streamed.
-_checkpoints = PerLoop(lambda: get_database().lane())
+_checkpoints = LoopLocal(lambda: get_database().lane())

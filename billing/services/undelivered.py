@@ -8,7 +8,7 @@ from uuid import UUID
 from billing.types import Claim, Claimed, Retry, UndeliveredCall, as_json
 from common.batching import Batcher
 from common.database import get_database
-from common.perloop import PerLoop
+from common.loop_local import LoopLocal
 
 # Outcomes of a claim.
 CLAIMED = "claimed"
@@ -72,4 +72,4 @@ async def _note_many(calls: list[UndeliveredCall]) -> list[bool]:
 
 
 # A proxy that restarts takes a thousand callers with it.
-_notes = PerLoop(lambda: Batcher(_note_many, name="undelivered"))
+_notes = LoopLocal(lambda: Batcher(_note_many, name="undelivered"))

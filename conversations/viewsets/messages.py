@@ -62,7 +62,7 @@ from conversations.serializers.messages import ExchangeSerializer, MessageSerial
 from conversations.services import messages, sending
 from conversations.services.drafts import Draft, draft_message, draft_regeneration, draft_repeat
 from conversations.services.stopping import stop
-from edge.live import live_response
+from edge.streaming_response import streaming_response
 from events.hub import get_hub
 from inference.errors import ProviderNotAvailable, UpstreamFailed
 from jobs.errors import TooManyRuns
@@ -245,10 +245,10 @@ def _live(
         return get_hub().watched(request.auth, end, permission)
 
     if is_streamed:
-        return live_response(request._request, frames_of(reply), HEADERS, guard)
+        return streaming_response(request._request, frames_of(reply), HEADERS, guard)
     question = MessageSerializer(state_of(request.user, reply.started.question)).data
     answer = json_of(reply, question)
-    return live_response(request._request, answer, _JSON, guard, may_refuse=True)
+    return streaming_response(request._request, answer, _JSON, guard, may_refuse=True)
 
 
 def _replay(request: AuthenticatedRequest, reply: Message, is_streamed: bool) -> HttpResponseBase:

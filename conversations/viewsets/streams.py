@@ -19,7 +19,7 @@ from conversations.replies.following import find_head, frames_from_log
 from conversations.replies.permissions import permission_of
 from conversations.selectors.conversations import get_conversation
 from conversations.selectors.messages import get_reply
-from edge.live import live_response
+from edge.streaming_response import streaming_response
 from events.errors import TooManySockets
 
 _stream = extend_schema(
@@ -69,4 +69,4 @@ def _follow(
     head = async_to_sync(find_head)(request.auth, reply)
     permission = permission_of(request.user, conversation)
     frames = frames_from_log(request.auth, reply, head, seen, permission)
-    return live_response(request._request, frames, HEADERS, may_refuse=True)
+    return streaming_response(request._request, frames, HEADERS, may_refuse=True)

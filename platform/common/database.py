@@ -17,7 +17,7 @@ from django.db import connections
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout, TooManyRequests
 
 from common.errors import ServiceUnavailable
-from common.perloop import PerLoop
+from common.loop_local import LoopLocal
 
 # Seconds to wait for a free connection before the caller is refused.
 CHECKOUT_SECONDS = 4.0
@@ -233,7 +233,7 @@ def connection_parameters() -> dict[str, Any]:
     }
 
 
-_databases = PerLoop(Database)
+_databases = LoopLocal(Database)
 
 
 def pool_stats() -> list[dict[str, int]]:

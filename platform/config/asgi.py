@@ -26,16 +26,16 @@ from config.draining import RequestsWithoutLifespan, begin_with_sigterm, close
 from config.headers import SecurityHeaders
 from config.https import RedirectToHttps
 from config.memory import return_free_pages
-from config.senders import sender_of, sender_of_file
+from config.request_identity import sender_of, sender_of_file
 from config.sockets import application as sockets
 from edge.asgi import Application, Receive, Scope, Send, domain_of
 from edge.body_limit import BodyLimit
 from edge.client_limit import ClientLimit, is_for_authentication
 from edge.fair_admission import FairAdmission
 from edge.file_bodies import FileBodies
-from edge.live import LiveResponses
 from edge.request_queue import RequestQueue
 from edge.sign_in_queue import SignInQueue
+from edge.streaming_response import StreamingResponses
 from edge.traced_requests import TracedRequests
 from health.services import get_started
 from publicapi.v1.app import application as v1_application
@@ -102,7 +102,7 @@ async def _by_work(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 # Rate limits come first: a refused request is not read.
-limited_django_application = ClientLimit(LiveResponses(_by_work))
+limited_django_application = ClientLimit(StreamingResponses(_by_work))
 
 
 _without_lifespan = RequestsWithoutLifespan()

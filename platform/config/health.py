@@ -28,7 +28,7 @@ from billing.types import FREE_PLAN
 from catalog.selectors import aget_catalog
 from common.database import DatabaseUnavailable, Row, get_database
 from common.errors import ServiceUnavailable
-from common.perloop import PerLoop
+from common.loop_local import LoopLocal
 from common.threads import in_thread
 from edge.asgi import Scope, Send
 from inference.runtime import get_runtime
@@ -163,7 +163,7 @@ def is_ready(checks: Mapping[str, str]) -> bool:
     return all(state == OK for name, state in checks.items() if name in _STATES)
 
 
-_readiness = PerLoop(Readiness)
+_readiness = LoopLocal(Readiness)
 
 
 async def application(scope: Scope, send: Send) -> None:

@@ -24,8 +24,8 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 
 from common.shutdown import LINGER_SECONDS
 from config.delivery import WatchedAnswer
-from config.idle import IdleConnections
-from config.stalls import cut_off_stalled
+from config.keepalive_limit import IdleConnections
+from config.write_timeout import set_write_timeout
 from edge.asgi import Scope
 from edge.client_ip import client_ip
 from edge.client_limit import is_refused_for_longer
@@ -81,7 +81,7 @@ class HttpProtocol(HttpToolsProtocol):
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self._answers: list[WatchedAnswer] = []
-        cut_off_stalled(transport, self.stalled_milliseconds)
+        set_write_timeout(transport, self.stalled_milliseconds)
         self._start_deadline()
 
     def connection_lost(self, exc: Exception | None) -> None:

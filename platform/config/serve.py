@@ -17,7 +17,7 @@ from uvicorn import Server
 from uvicorn.main import main as uvicorn
 
 from common.shutdown import SERVER_SECONDS, drain_seconds, notice_seconds
-from config.listening import ignore_new_connections
+from config.graceful_accept import ignore_new_connections
 from config.memory import return_freed_buffers
 from metrics.server import port_of
 

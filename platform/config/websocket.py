@@ -20,7 +20,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from websockets.frames import CloseCode, Frame
 from websockets.protocol import OPEN
 
-from config.stalls import cut_off_stalled
+from config.write_timeout import set_write_timeout
 
 # The head of a handshake, which is parsed before anybody's rate is looked at.
 MAX_HANDSHAKE_BYTES = 32_768
@@ -56,7 +56,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
 
     def connection_made(self, transport: BaseTransport) -> None:
         super().connection_made(transport)
-        cut_off_stalled(transport, STALLED_MILLISECONDS)
+        set_write_timeout(transport, STALLED_MILLISECONDS)
 
     def data_received(self, data: bytes) -> None:
         """The first that comes is the whole handshake."""

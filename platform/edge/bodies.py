@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from common.errors import DomainError, MalformedRequest
-from common.memorybudget import MemoryBudget, Share
+from common.memory_budget import MemoryBudget, Share
 from edge.asgi import Headers, Message, Receive, Scope
 from edge.client_ip import client_ip
 from edge.discards import get_discard_pacer

@@ -9,7 +9,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 
-from common.perloop import PerLoop
+from common.loop_local import LoopLocal
 
 # Seconds between two reads, of all bodies together: 25 MB a second at most. A read takes up to half
 # a millisecond, most of it in the system.
@@ -47,7 +47,7 @@ class DiscardPacer:
         read()
 
 
-_discards = PerLoop(DiscardPacer)
+_discards = LoopLocal(DiscardPacer)
 
 
 def get_discard_pacer() -> DiscardPacer:

@@ -8,7 +8,7 @@ and most of them are only refused.
 import asyncio
 from collections import OrderedDict, deque
 
-from common.perloop import PerLoop
+from common.loop_local import LoopLocal
 from edge.asgi import Application, Receive, Scope, Send
 from edge.client_ip import client_ip
 
@@ -22,7 +22,7 @@ class FairAdmission:
 
     def __init__(self, application: Application) -> None:
         self._application = application
-        self._starts = PerLoop(_Starts)
+        self._starts = LoopLocal(_Starts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         starts = self._starts.get()

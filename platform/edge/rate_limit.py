@@ -23,7 +23,7 @@ from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
 from common.batching import Batcher
-from common.perloop import PerLoop
+from common.loop_local import LoopLocal
 from edge.metrics import limit_refusals
 
 T = TypeVar("T")
@@ -293,7 +293,7 @@ class LocalWindows:
         return window
 
 
-_limiters = PerLoop(RateLimiter)
+_limiters = LoopLocal(RateLimiter)
 
 
 def get_rate_limiter() -> RateLimiter:

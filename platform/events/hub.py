@@ -28,7 +28,7 @@ from accounts.tokens import AccessClaims
 from common.batching import Batcher
 from common.database import DatabaseUnavailable, get_database
 from common.errors import NotFound, ServiceUnavailable
-from common.perloop import PerLoop
+from common.loop_local import LoopLocal
 from common.times import iso_utc
 from events import notifier
 from events.errors import (
@@ -300,7 +300,7 @@ class Hub:
                 await asyncio.sleep(0)
 
 
-_hubs = PerLoop(Hub)
+_hubs = LoopLocal(Hub)
 
 
 def get_hub() -> Hub:

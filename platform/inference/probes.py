@@ -23,7 +23,7 @@ from catalog.types import Model
 from common.database import DatabaseUnavailable
 from common.errors import DomainError
 from common.ids import uuid7
-from common.perloop import PerLoop
+from common.loop_local import LoopLocal
 from common.threads import in_thread
 from health.entry import ProbeEntry
 from health.name import Name
@@ -224,7 +224,7 @@ def _silence() -> bytes:
     return file.getvalue()
 
 
-_probers = PerLoop(Prober)
+_probers = LoopLocal(Prober)
 
 
 def keep_probing() -> None:

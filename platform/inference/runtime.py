@@ -19,7 +19,7 @@ from billing.errors import ChargeResolved
 from billing.services import charges
 from common.database import DatabaseUnavailable
 from common.errors import ServiceUnavailable
-from common.perloop import PerLoop
+from common.loop_local import LoopLocal
 from inference.metrics import open_calls
 from inference.runner import CallRunner
 from leases.keeper import get_lease_keeper
@@ -213,7 +213,7 @@ class Runtime:
                     runner.stop(ChargeResolved())
 
 
-_runtimes = PerLoop(Runtime)
+_runtimes = LoopLocal(Runtime)
 
 
 def get_runtime() -> Runtime:

@@ -6,7 +6,7 @@ import msgspec
 
 from billing.types import Ending
 from common.errors import DomainError, ServiceUnavailable
-from common.memorybudget import MemoryBudget
+from common.memory_budget import MemoryBudget
 from health.entry import Entry
 from inference.runner import CallRunner
 from inference.types import SpeechAnswer, SpeechCall

@@ -11,7 +11,7 @@ import structlog
 
 from common.confinement import BAD_FILE, start
 from common.errors import ServiceUnavailable
-from common.perloop import PerLoop
+from common.loop_local import LoopLocal
 from inspection.errors import UnusableMedia
 from inspection.types import Facts, Inspected, MediaKind
 
@@ -27,7 +27,7 @@ _MAX_OUTPUT = 2_000_000  # bytes
 _FORESEEN = (BAD_FILE, -signal.SIGKILL, -signal.SIGXCPU)
 _UNDECODABLE = "It cannot be decoded."
 
-_places = PerLoop(lambda: asyncio.Semaphore(_MAX_BUSY))
+_places = LoopLocal(lambda: asyncio.Semaphore(_MAX_BUSY))
 _decode_facts = msgspec.json.Decoder(Facts).decode
 
 

@@ -14,7 +14,7 @@ from billing.types import Checkpoint
 from common.backoff import backoff
 from common.batching import Batcher
 from common.database import DatabaseUnavailable, get_database
-from common.perloop import PerLoop
+from common.loop_local import LoopLocal
 from events.types import NewEvent
 
 log = structlog.get_logger(__name__)
@@ -89,7 +89,7 @@ def _encode(items: list[Append]) -> str:
     return msgspec.json.encode(items).decode()
 
 
-_appenders = PerLoop(Appender)
+_appenders = LoopLocal(Appender)
 
 
 def get_appender() -> Appender:

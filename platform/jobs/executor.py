@@ -14,7 +14,7 @@ import structlog
 
 from common.backoff import backoff
 from common.database import DatabaseUnavailable
-from common.perloop import PerLoop
+from common.loop_local import LoopLocal
 from common.set_up import is_missing, report_missing
 from common.threads import in_thread
 from jobs import claims
@@ -188,7 +188,7 @@ async def _repeat(step: Step, pause: float) -> None:
             await asyncio.sleep(NOT_SET_UP_SECONDS)
 
 
-_executors = PerLoop(JobExecutor)
+_executors = LoopLocal(JobExecutor)
 
 
 def get_job_executor() -> JobExecutor:

@@ -8,7 +8,7 @@ from uuid import uuid4
 import structlog
 
 from common.database import DatabaseUnavailable, get_database
-from common.perloop import PerLoop
+from common.loop_local import LoopLocal
 
 log = structlog.get_logger(__name__)
 
@@ -83,7 +83,7 @@ class LeaseKeeper:
         self._expires_at = asked_at + LEASE_SECONDS
 
 
-_keepers = PerLoop(LeaseKeeper)
+_keepers = LoopLocal(LeaseKeeper)
 
 
 def get_lease_keeper() -> LeaseKeeper:

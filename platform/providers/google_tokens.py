@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 
 from common.http import UpstreamClient
-from common.perloop import PerLoop
+from common.loop_local import LoopLocal
 from providers.config import SIMULATED_KEY
 from providers.errors import ProviderUnavailable, RequestRefused, UpstreamError
 from providers.http_calls import HttpCall
@@ -77,7 +77,7 @@ class AccessTokens:
         self._account = read_service_account(key)
         self._client = client
         self._token = _Token(SIMULATED_KEY, float("inf")) if key == SIMULATED_KEY else None
-        self._renewing = PerLoop(asyncio.Lock)
+        self._renewing = LoopLocal(asyncio.Lock)
 
     async def call(self, make: Callable[[Mapping[str, str]], Awaitable[T]], *, seconds: float) -> T:
         """What `make` brings, which gets the headers with the token; `seconds` are for the token

@@ -15,7 +15,7 @@ from django.urls import path
 
 from common.errors import TooManyRequests
 from edge.asgi import Message
-from edge.live import LiveResponses, live_response
+from edge.streaming_response import StreamingResponses, streaming_response
 
 
 class Source:
@@ -67,7 +67,7 @@ class Client:
             "headers": [(b"host", b"testserver")],
             "source": source,
         }
-        application = LiveResponses(ASGIHandler(), **options)  # type: ignore[arg-type]
+        application = StreamingResponses(ASGIHandler(), **options)  # type: ignore[arg-type]
         self.task = asyncio.create_task(application(scope, self.inbox.get, self._send))
 
     async def _send(self, message: Message) -> None:
@@ -89,13 +89,13 @@ class Client:
 def show(request: HttpRequest) -> HttpResponseBase:
     source = request.scope["source"]  # type: ignore[attr-defined]
     headers = {"Content-Type": "text/plain"}
-    return live_response(request, source.stream(), headers, source.guard)
+    return streaming_response(request, source.stream(), headers, source.guard)
 
 
 def show_unless_refused(request: HttpRequest) -> HttpResponseBase:
     source = request.scope["source"]  # type: ignore[attr-defined]
     headers = {"Content-Type": "text/plain", "X-Stream": "v1"}
-    response = live_response(request, source.stream(), headers, source.guard, may_refuse=True)
+    response = streaming_response(request, source.stream(), headers, source.guard, may_refuse=True)
     response["X-Any"] = "of every answer"
     return response
 

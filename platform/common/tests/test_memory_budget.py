@@ -5,11 +5,11 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from common.byte_budget import ByteBudget
+from common.memory_budget import WaitingMemoryBudget
 
 
 async def test_no_more_than_the_budget_is_held_at_once() -> None:
-    budget, held, most = ByteBudget(100), 0, 0
+    budget, held, most = WaitingMemoryBudget(100), 0, 0
 
     async def take(size: int) -> None:
         nonlocal held, most
@@ -25,7 +25,7 @@ async def test_no_more_than_the_budget_is_held_at_once() -> None:
 
 
 async def test_a_large_taker_is_not_overtaken_by_small_ones() -> None:
-    budget, served = ByteBudget(100), []
+    budget, served = WaitingMemoryBudget(100), []
 
     async def take(size: int) -> None:
         async with budget.take(size, seconds=10):
@@ -41,7 +41,7 @@ async def test_a_large_taker_is_not_overtaken_by_small_ones() -> None:
 
 
 async def test_more_than_the_budget_waits_for_the_whole_of_it() -> None:
-    budget = ByteBudget(100)
+    budget = WaitingMemoryBudget(100)
 
     async with budget.take(1_000, seconds=1):
         with pytest.raises(TimeoutError):
@@ -53,7 +53,7 @@ async def test_more_than_the_budget_waits_for_the_whole_of_it() -> None:
 
 
 async def test_who_gives_up_waiting_leaves_the_budget_as_it_was() -> None:
-    budget = ByteBudget(100)
+    budget = WaitingMemoryBudget(100)
     async with AsyncExitStack() as held:
         await held.enter_async_context(budget.take(60, seconds=1))
         with pytest.raises(TimeoutError):

@@ -1,14 +1,16 @@
-"""A budget of memory that many requests share; a request for more than the rest is refused."""
+"""Bounds the memory that requests take together: more is refused, or waits."""
 
+import asyncio
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 
 from common.errors import ServiceUnavailable
 
 
 class MemoryBudget:
-    """A number of bytes for all users of one process together."""
+    """A number of bytes for all users of one process together. Who asks for more than the rest is
+    refused."""
 
     def __init__(self, size: int) -> None:
         self._left = size
@@ -55,3 +57,33 @@ class Share:
         """Reserve this many more bytes. Raises ServiceUnavailable where they are not available."""
         self._budget.reserve(self.owner, size, self._most)
         self.reserved += size
+
+
+class WaitingMemoryBudget:
+    """A number of bytes for all users of one event loop. Who asks for more than the rest waits. Who
+    asks first is served first, so that many small takers do not keep a large one waiting."""
+
+    def __init__(self, total: int) -> None:
+        self._total = self._free = total
+        self._turn = asyncio.Lock()
+        self._freed = asyncio.Event()
+
+    @asynccontextmanager
+    async def take(self, size: int, *, seconds: float) -> AsyncGenerator[None, None]:
+        """Hold `size` bytes of the budget within the context; more than the whole budget counts as
+        the whole. Raises TimeoutError where they are not free in so many `seconds`."""
+        size = min(size, self._total)
+        async with asyncio.timeout(seconds):
+            await self._take(size)
+        try:
+            yield
+        finally:
+            self._free += size
+            self._freed.set()
+
+    async def _take(self, size: int) -> None:
+        async with self._turn:
+            while self._free < size:
+                self._freed.clear()
+                await self._freed.wait()
+            self._free -= size

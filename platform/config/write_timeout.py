@@ -4,7 +4,7 @@ import socket
 from asyncio import BaseTransport
 
 
-def cut_off_stalled(transport: BaseTransport, milliseconds: int) -> None:
+def set_write_timeout(transport: BaseTransport, milliseconds: int) -> None:
     """Have the kernel end the connection when its client has not read for this long, although there
     is something to read. `TCP_USER_TIMEOUT`, RFC 5482; without it nothing is done."""
     connection = transport.get_extra_info("socket")

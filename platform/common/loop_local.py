@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 
-class PerLoop(Generic[T]):
+class LoopLocal(Generic[T]):
     """Creates a T for each event loop that asks for one; those of closed loops are dropped."""
 
     def __init__(self, factory: Callable[[], T]) -> None:

@@ -29,9 +29,9 @@ Stream = AsyncGenerator[bytes, None]
 Guard = Callable[[Callable[[], None]], AbstractContextManager[None]]
 
 
-class LiveResponses:
-    """In front of Django: writes the streams of views that return a `live_response`. A client that
-    takes nothing for `stall` seconds is disconnected."""
+class StreamingResponses:
+    """In front of Django: writes the streams of views that return a `streaming_response`. A client
+    that takes nothing for `stall` seconds is disconnected."""
 
     def __init__(self, application: Application, *, stall: float = STALL_SECONDS) -> None:
         self._application = application
@@ -48,7 +48,7 @@ class LiveResponses:
         await body.write(receive)
 
 
-def live_response(
+def streaming_response(
     request: HttpRequest,
     stream: Stream,
     headers: Mapping[str, str],
@@ -86,7 +86,7 @@ class _Body:
         self._is_ended = False
 
     async def send(self, message: Message) -> None:
-        """For Django: the body of a live response is not Django's."""
+        """For Django: the body of a streaming response is not Django's."""
         is_start = message["type"] == "http.response.start"
         self._is_started |= is_start
         if is_start and self.may_refuse:
