@@ -70,7 +70,7 @@ _context.set_forkserver_preload(
         "yaml",
         # Of our own, what needs no settings either.
         "billing.cost_steps",
-        "health.entry",
+        "health.permit",
         "inspection.inspecting",
         "providers.registry",
         "publicapi.v1.exchange",

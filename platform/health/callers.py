@@ -9,7 +9,7 @@ A caller is refused at one model after some failures in a row there, and at all 
 in a window: the quota. Free accounts of one network share one.
 
 This is what one process knows. What is proven is counted in Redis, for all processes, which say who
-is refused. Not safe for threads: the board locks.
+is refused. Not safe for threads: the status cache locks.
 """
 
 from collections import Counter, OrderedDict, deque

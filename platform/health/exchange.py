@@ -1,4 +1,4 @@
-"""The thread that shares this process's board with the other processes, twice a second.
+"""The thread that shares this process's status cache with the other processes, twice a second.
 
 No call waits for it: while Redis is away, circuits count as closed and operators' switches are read
 from the database every few seconds. No error ends it.
@@ -14,11 +14,11 @@ from django.db import Error as DatabaseError
 from django.db import connection
 from redis.exceptions import RedisError
 
-from health.board import Board, Switches
 from health.callers import CallerRules
 from health.circuit import Circuit, Claim, Event, Rules
 from health.models import read_switches
 from health.name import Name
+from health.status_cache import StatusCache, Switches
 from health.store import News, Store
 from providers.keys import KeyRests
 
@@ -35,17 +35,17 @@ _AWAY = (RedisError, OSError)
 
 
 class Exchange:
-    """Shares one board. It starts when it is first needed."""
+    """Shares one status cache. It starts when it is first needed."""
 
     def __init__(
         self,
-        board: Board,
+        status: StatusCache,
         store: Store,
         rests: KeyRests,
         rules: Callable[[], Rules],
         caller_rules: Callable[[], CallerRules],
     ) -> None:
-        self._board = board
+        self._status = status
         self._store = store
         self._rests = rests
         self._rules = rules
@@ -89,13 +89,13 @@ class Exchange:
     def claim(self, name: Name, probe: str) -> bool:
         """May this process make the probe? One of all processes may; none where Redis is away."""
         with self._sharing:
-            events = self._board.take_events(name)
+            events = self._status.take_events(name)
             try:
                 circuit = self._update(name, [*events, Claim(probe)])
             except _AWAY:
-                self._board.put_back(name, events)
+                self._status.put_back(name, events)
                 return False
-            self._board.hear_circuit(name, circuit)
+            self._status.hear_circuit(name, circuit)
         return circuit.probe == probe
 
     # --- The thread -------------------------------------------------------------------------------
@@ -125,7 +125,7 @@ class Exchange:
         try:
             self._tell_circuits()
             self._tell_rests()
-            news = self._store.read(self._board.now())
+            news = self._store.read(self._status.now())
             self._hear(news)
             # What the others have told may prove what has failed here.
             self._tell_callers()
@@ -137,21 +137,21 @@ class Exchange:
         self._is_away = False
 
     def _hear(self, news: News) -> None:
-        self._board.hear_clock(news.now)
-        self._board.hear(news.circuits)
-        self._board.hear_callers(news.refused, are_rows=news.are_rows)
+        self._status.hear_clock(news.now)
+        self._status.hear(news.circuits)
+        self._status.hear_callers(news.refused, are_rows=news.are_rows)
         self._rests.replace(news.rests.items())
         if news.switches != self._switches:
             self._switches, self._switches_at = news.switches, -SWITCHES_SECONDS
 
     def _tell_circuits(self) -> None:
-        pending = self._board.take_pending()
+        pending = self._status.take_pending()
         for name, events in list(pending.events.items()):
             try:
                 self._update(name, events)
             except _AWAY:
                 for each, left in pending.events.items():
-                    self._board.put_back(each, left)
+                    self._status.put_back(each, left)
                 raise
             del pending.events[name]
         if pending.statistics:
@@ -170,22 +170,22 @@ class Exchange:
             raise
 
     def _tell_callers(self) -> None:
-        share = self._board.take_share()
+        share = self._status.take_share()
         if share.is_empty:
             return
         try:
-            self._store.tell_of_callers(share, self._board.now(), self._caller_rules())
+            self._store.tell_of_callers(share, self._status.now(), self._caller_rules())
         except _AWAY:
-            self._board.put_back_share(share)
+            self._status.put_back_share(share)
             raise
 
     def _update(self, name: Name, events: list[Event]) -> Circuit:
-        before, after = self._store.update(name, events, self._board.now(), self._rules())
+        before, after = self._store.update(name, events, self._status.now(), self._rules())
         names = {"provider": name.provider, "model": name.model}
         if after.open_since and not before.open_since:
             log.error("provider.circuit_opened", cause=after.cause, **names)
         elif before.open_since and not after.open_since:
-            seconds = round(self._board.now() - before.open_since, 1)
+            seconds = round(self._status.now() - before.open_since, 1)
             log.info("provider.circuit_closed", seconds=seconds, **names)
         return after
 
@@ -200,6 +200,6 @@ class Exchange:
             return
         finally:
             connection.close()
-        self._board.hear_switches(
+        self._status.hear_switches(
             Switches(frozenset(providers), frozenset(Name(*each) for each in models))
         )

@@ -7,11 +7,11 @@ from msgspec import Struct
 from redis.exceptions import RedisError
 
 from catalog.selectors import get_catalog
-from health.board import FailureNote, Switches
 from health.circuit import Circuit, State
 from health.name import Name
 from health.services import get_health, get_started
 from health.statistics import MINUTE, Statistics
+from health.status_cache import FailureNote, Switches
 from health.store import News, Store
 from providers.keys import KeyId, Rest, key_rests
 from providers.registry import get_keys
@@ -54,9 +54,9 @@ class ProviderView(Struct, frozen=True):
 # Metrics are read from these three: they take no I/O.
 def circuit_states() -> dict[Name, State]:
     """The state of each circuit that a call has used."""
-    board = get_health().board
-    now = board.now()
-    return {name: circuit.state(now) for name, circuit in board.circuits().items()}
+    status = get_health().status
+    now = status.now()
+    return {name: circuit.state(now) for name, circuit in status.circuits().items()}
 
 
 def resting_keys(provider: str) -> list[KeyView]:
@@ -67,12 +67,12 @@ def resting_keys(provider: str) -> list[KeyView]:
 
 def switched_off() -> Switches:
     """What operators have switched off."""
-    return get_health().board.switches
+    return get_health().status.switches
 
 
 def open_models(provider: str) -> list[str] | None:
     """The models of a provider whose circuits are not closed; None where Redis is away."""
-    if get_started().board.is_stale:
+    if get_started().status.is_stale:
         return None
     states = circuit_states().items()
     return sorted(name.model for name, state in states if state != "closed" and name[0] == provider)

@@ -9,12 +9,12 @@ from uuid import uuid4
 from msgspec import Struct
 
 from catalog.types import Modality, Model
-from health.board import Board
 from health.callers import Caller
-from health.entry import Entry, ProbeEntry
 from health.exchange import Exchange
 from health.name import Name
+from health.permit import Permit, ProbePermit
 from health.rules import caller_rules, circuit_rules
+from health.status_cache import StatusCache
 from health.store import Store
 from providers import registry
 from providers.keys import key_rests
@@ -48,11 +48,11 @@ class Refusal(Struct, frozen=True):
 
 
 class Health:
-    """The board of this process, and its exchange with others."""
+    """The status cache of this process, and its exchange with others."""
 
     def __init__(self) -> None:
-        self.board = Board(circuit_rules, caller_rules)
-        self.exchange = Exchange(self.board, Store(), key_rests, circuit_rules, caller_rules)
+        self.status = StatusCache(circuit_rules, caller_rules)
+        self.exchange = Exchange(self.status, Store(), key_rests, circuit_rules, caller_rules)
 
 
 @cache
@@ -80,7 +80,7 @@ def refusal_of(model: Model, caller: Caller | None = None) -> Refusal | None:
     health = get_started()
     if _WIRES[model.modality](model.provider) is None:
         return Refusal()
-    return _refusal_of(health.board, name_of(model), caller)
+    return _refusal_of(health.status, name_of(model), caller)
 
 
 def is_offered(model: Model) -> bool:
@@ -89,26 +89,27 @@ def is_offered(model: Model) -> bool:
     return refusal is None or refusal.retry_after is not None
 
 
-async def enter(model: Model, caller: Caller | None) -> Entry | Refusal:
+async def acquire(model: Model, caller: Caller | None) -> Permit | Refusal:
     """Let a call through, or refuse it. A call of no caller counts against nobody."""
     health = get_health()
     if not health.exchange.has_begun:
         await asyncio.to_thread(get_started)
-    return _refusal_of(health.board, name_of(model), caller) or entry_of(model, caller)
+    return _refusal_of(health.status, name_of(model), caller) or permit_of(model, caller)
 
 
-def entry_of(model: Model, caller: Caller | None) -> Entry:
-    """The entry of a call that is let through."""
+def permit_of(model: Model, caller: Caller | None) -> Permit:
+    """The permit of a call that is let through."""
     health = get_health()
-    return Entry(health.board, health.exchange.hurry, name_of(model), caller)
+    return Permit(health.status, health.exchange.hurry, name_of(model), caller)
 
 
-async def claim_probe(model: Model) -> ProbeEntry | None:
-    """The entry of a probe of the model, where this process may make it; the caller leaves it."""
+async def claim_probe(model: Model) -> ProbePermit | None:
+    """The permit of a probe of the model, which the caller releases, where this process may make
+    the probe."""
     health, name, probe = get_health(), name_of(model), uuid4().hex
     if not await asyncio.to_thread(health.exchange.claim, name, probe):
         return None
-    return ProbeEntry(health.board, health.exchange.hurry, name, probe)
+    return ProbePermit(health.status, health.exchange.hurry, name, probe)
 
 
 def name_of(model: Model) -> Name:
@@ -116,13 +117,13 @@ def name_of(model: Model) -> Name:
     return Name(model.provider, model.id)
 
 
-def _refusal_of(board: Board, name: Name, caller: Caller | None) -> Refusal | None:
-    if board.is_off(name):
+def _refusal_of(status: StatusCache, name: Name, caller: Caller | None) -> Refusal | None:
+    if status.is_off(name):
         return Refusal()
-    circuit, now = board.circuit(name), board.now()
+    circuit, now = status.circuit(name), status.now()
     if circuit.is_open(now):
         return Refusal(min(_whole_seconds(circuit.wait(now)), MAX_RETRY_AFTER))
-    if caller is not None and (wait := board.wait_of(caller, name)):
+    if caller is not None and (wait := status.wait_of(caller, name)):
         return Refusal(_whole_seconds(wait), is_callers=True)
     return None
 

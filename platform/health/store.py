@@ -23,11 +23,11 @@ from redis import Redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from health.board import MAX_FAILURES, FailureNote
 from health.callers import LONGEST_PAUSE, MAX_REFUSED, CallerRules, Share
 from health.circuit import CLOSED, Circuit, Event, Rules, after
 from health.name import Name
 from health.statistics import MINUTE, Statistics, read
+from health.status_cache import MAX_FAILURES, FailureNote
 from providers.keys import Rest
 
 TIMEOUT = 0.5  # seconds

@@ -8,7 +8,7 @@ from catalog.types import Model
 from common.errors import DomainError
 from health import services as health
 from health.callers import Caller
-from health.entry import Entry
+from health.permit import Permit
 from health.services import Refusal
 from inference.errors import CallsKeepFailing, ProviderNotAvailable, ProviderSuspended
 from inference.metrics import refused_callers
@@ -36,15 +36,15 @@ def check(model: Model, account_id: UUID, free_network: str | None = None) -> No
         raise error
 
 
-async def enter(call: Call) -> Entry:
+async def acquire(call: Call) -> Permit:
     """Let a call through to its provider. Raises ProviderNotAvailable and CallsKeepFailing."""
-    return _entered(call, await health.enter(call.model, caller_of(call)))
+    return _permitted(call, await health.acquire(call.model, caller_of(call)))
 
 
-async def enter_accepted(call: Call) -> Entry:
+async def acquire_accepted(call: Call) -> Permit:
     """The same for an order that was accepted, and waits until its provider takes it: it counts
     against nobody. Raises ProviderNotAvailable."""
-    return _entered(call, await health.enter(call.model, None))
+    return _permitted(call, await health.acquire(call.model, None))
 
 
 def caller_of(call: Call) -> Caller | None:
@@ -60,12 +60,12 @@ def network_of(user: User) -> str | None:
     return user.signup_network if user.plan == FREE_PLAN else None
 
 
-def _entered(call: Call, entry: Entry | Refusal) -> Entry:
-    if not isinstance(entry, Refusal):
-        return entry
-    if entry.is_callers:
+def _permitted(call: Call, permit: Permit | Refusal) -> Permit:
+    if not isinstance(permit, Refusal):
+        return permit
+    if permit.is_callers:
         refused_callers.labels(call.model.provider, call.model.id).inc()
-    raise _error_of(entry)
+    raise _error_of(permit)
 
 
 def _error_of(refusal: Refusal) -> DomainError:

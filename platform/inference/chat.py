@@ -15,7 +15,7 @@ from billing.types import Checkpoint, Ending
 from billing.units import Units
 from catalog.types import TokenPrice
 from common.errors import DomainError
-from health.entry import Entry
+from health.permit import Permit
 from inference.errors import AnswerInterrupted, CallCancelled
 from inference.meter import Meter
 from inference.runner import CallRunner
@@ -73,11 +73,11 @@ class ChatRunner(CallRunner[ChatCall, ChatAnswer]):
         self,
         call: ChatCall,
         wire: ChatWire,
-        entry: Entry,
+        permit: Permit,
         owner_id: UUID,
         on_progress: Callable[[], None],
     ) -> None:
-        super().__init__(call, entry, owner_id)
+        super().__init__(call, permit, owner_id)
         self.events: list[Delta] = []
         self._wire = wire
         self._price = cast(TokenPrice, call.model.price)
@@ -210,7 +210,7 @@ class ChatRunner(CallRunner[ChatCall, ChatAnswer]):
         fresh = self._meter.take(batch)
         if fresh and self._first_output_at is None:
             self._first_output_at = time.monotonic()
-            self._entry.answered()
+            self._permit.answered()
         if self._meter.progress - self._saved_progress >= CHECKPOINT_TOKENS:
             self._on_progress()
         if self._is_cancelled:

@@ -9,7 +9,7 @@ from billing.types import Ending
 from catalog.pricing import token_cost
 from catalog.types import TokenPrice
 from common.errors import DomainError
-from health.entry import Entry
+from health.permit import Permit
 from inference.runner import CallRunner
 from inference.types import EmbeddingAnswer, EmbeddingCall
 from providers.token_estimate import estimate_text
@@ -22,9 +22,9 @@ class EmbeddingRunner(CallRunner[EmbeddingCall, EmbeddingAnswer]):
     """Runs one embeddings call."""
 
     def __init__(
-        self, call: EmbeddingCall, wire: EmbeddingWire, entry: Entry, owner_id: UUID
+        self, call: EmbeddingCall, wire: EmbeddingWire, permit: Permit, owner_id: UUID
     ) -> None:
-        super().__init__(call, entry, owner_id)
+        super().__init__(call, permit, owner_id)
         self._wire = wire
         self._price = cast(TokenPrice, call.model.price)
         self._result: EmbeddingAnswer | None = None

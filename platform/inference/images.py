@@ -13,7 +13,7 @@ from catalog.types import ImagePrice
 from common.errors import DomainError
 from files.errors import StorageUnavailable
 from files.services.outputs import store
-from health.entry import Entry
+from health.permit import Permit
 from inference.runner import CallRunner
 from inference.types import ImageAnswer, ImageCall
 from providers.types import Deadlines, Image, ImageRequest, ImageWire
@@ -32,8 +32,8 @@ _decode_answer = msgspec.json.Decoder(ImageAnswer).decode
 class ImageRunner(CallRunner[ImageCall, ImageAnswer]):
     """Runs one image call."""
 
-    def __init__(self, call: ImageCall, wire: ImageWire, entry: Entry, owner_id: UUID) -> None:
-        super().__init__(call, entry, owner_id)
+    def __init__(self, call: ImageCall, wire: ImageWire, permit: Permit, owner_id: UUID) -> None:
+        super().__init__(call, permit, owner_id)
         self._wire = wire
         self._price = cast(ImagePrice, call.model.price)
         self._files: list[str] = []

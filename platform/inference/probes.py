@@ -25,8 +25,8 @@ from common.errors import DomainError
 from common.ids import uuid7
 from common.loop_local import LoopLocal
 from common.threads import in_thread
-from health.entry import ProbeEntry
 from health.name import Name
+from health.permit import ProbePermit
 from health.services import PROBED, claim_probe, get_health, name_of
 from inference.chat import ChatRunner
 from inference.embeddings import EmbeddingRunner
@@ -57,7 +57,7 @@ class Prober:
 
     def __init__(self) -> None:
         self._runtime = get_runtime()
-        self._board = get_health().board
+        self._status = get_health().status
         self._wanted = asyncio.Event()
         self._has_begun = False
         self._probing: dict[Name, asyncio.Task[None]] = {}
@@ -77,7 +77,7 @@ class Prober:
             with contextlib.suppress(RuntimeError):  # the loop is closed
                 loop.call_soon_threadsafe(self._wanted.set)
 
-        self._board.listeners.append(wake)
+        self._status.listeners.append(wake)
         try:
             while True:
                 with contextlib.suppress(TimeoutError):
@@ -89,7 +89,7 @@ class Prober:
                 except Exception:
                     log.exception("provider.not_probed")
         finally:
-            self._board.listeners.remove(wake)
+            self._status.listeners.remove(wake)
             for task in self._probing.values():
                 task.cancel()
 
@@ -101,13 +101,18 @@ class Prober:
             # Pictures take minutes, and are not probed.
             if runner.call.model.modality in PROBED and not runner.is_probe:
                 runner.suspect_if_silent(settings.CIRCUIT_SILENT_SECONDS)
-        if not (due := self._board.due()):
+        if not (due := self._status.due()):
             return
         catalog = await aget_catalog()
         for name in due:
             model = catalog.find(name.model)
             is_callable = model is not None and model.modality in PROBED
-            if model and is_callable and name not in self._probing and not self._board.is_off(name):
+            if (
+                model
+                and is_callable
+                and name not in self._probing
+                and not self._status.is_off(name)
+            ):
                 task = asyncio.create_task(self._probe(name, model))
                 self._probing[name] = task
                 task.add_done_callback(partial(self._forget, name))
@@ -118,20 +123,20 @@ class Prober:
     # --- A probe ----------------------------------------------------------------------------------
 
     async def _probe(self, name: Name, model: Model) -> None:
-        entry = await claim_probe(model)
-        if entry is None:
+        permit = await claim_probe(model)
+        if permit is None:
             return
         outcome = "unmade"
         try:
             if await self._is_affordable():
-                await self._call(model, entry)
-                outcome = entry.verdict
+                await self._call(model, permit)
+                outcome = permit.verdict
             else:
                 outcome = "no_budget"
         except (DomainError, DatabaseUnavailable, OperationalError, InterfaceError) as failure:
             log.warning("provider.probe_not_made", error=str(failure), **name._asdict())
         finally:
-            entry.leave()
+            permit.release()
         probes.labels(*name, outcome).inc()
         log.info("provider.probed", outcome=outcome, **name._asdict())
 
@@ -144,9 +149,9 @@ class Prober:
             log.error("provider.probe_budget_spent")
         return not is_spent
 
-    async def _call(self, model: Model, entry: ProbeEntry) -> None:
+    async def _call(self, model: Model, permit: ProbePermit) -> None:
         """Raises DomainErrors where the call is not made."""
-        runner = _runner_of(model, entry)
+        runner = _runner_of(model, permit)
         if runner is not None:
             await self._runtime.start(runner, beyond_room=True)
             await runner.finished.wait()
@@ -156,8 +161,8 @@ class Prober:
     def _tell_those_in_flight(self) -> None:
         """Count the calls that run when a circuit opens, and stop those that nothing has come of
         where the provider is silent: they would wait for minutes."""
-        now = self._board.now()
-        circuits = self._board.circuits().items()
+        now = self._status.now()
+        circuits = self._status.circuits().items()
         is_open = {name: each for name, each in circuits if each.is_open(now)}
         for name, circuit in is_open.items():
             calls = [
@@ -186,7 +191,7 @@ def _prepare() -> bool:
     return probe_budget.is_spent()
 
 
-def _runner_of(model: Model, entry: ProbeEntry) -> CallRunner[Any, Any] | None:
+def _runner_of(model: Model, permit: ProbePermit) -> CallRunner[Any, Any] | None:
     """The call, None where the provider is not configured here."""
     runtime = get_runtime()
     fields: dict[str, Any] = {
@@ -196,19 +201,19 @@ def _runner_of(model: Model, entry: ProbeEntry) -> CallRunner[Any, Any] | None:
         "funding": "platform",
         "model": model,
         "request_id": f"probe-{uuid7()}",
-        "total_seconds": PROVIDERS_PART * entry.seconds,
+        "total_seconds": PROVIDERS_PART * permit.seconds,
     }
     if model.modality == "chat" and (chat := get_chat_wire(model.provider)):
         message = Message("user", PROMPT)
         bound = min(MAX_OUTPUT_TOKENS, model.max_output_tokens)
         call = ChatCall(messages=(message,), max_output_tokens=bound, stream=True, **fields)
-        return ChatRunner(call, chat, entry, runtime.owner_id, runtime.note_progress)
+        return ChatRunner(call, chat, permit, runtime.owner_id, runtime.note_progress)
     if model.modality == "embedding" and (embedding := get_embedding_wire(model.provider)):
         texts = EmbeddingCall(inputs=(PROMPT,), **fields)
-        return EmbeddingRunner(texts, embedding, entry, runtime.owner_id)
+        return EmbeddingRunner(texts, embedding, permit, runtime.owner_id)
     if model.modality == "speech" and (speech := get_speech_wire(model.provider)):
         audio = SpeechCall(audio=_silence(), format="wav", duration=1.0, **fields)
-        return SpeechRunner(audio, speech, entry, runtime.owner_id)
+        return SpeechRunner(audio, speech, permit, runtime.owner_id)
     return None
 
 

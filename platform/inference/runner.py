@@ -20,7 +20,7 @@ from billing.types import Checkpoint, Ending, Resolution, StoredAnswer, Undelive
 from common.database import DatabaseUnavailable
 from common.errors import DomainError, ServiceUnavailable
 from common.ids import uuid7
-from health.entry import Entry
+from health.permit import Permit
 from inference import holds, reports, retries, settlement
 from inference.errors import AnswerInterrupted, ProviderFails, UpstreamFailed, meaning_of
 from inference.metrics import Steps
@@ -45,14 +45,14 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
 
     `finished` is set when nothing more will happen: that may be later, while the database is away.
 
-    `owner_id` is the owner of the charge: this process, or the job that held for the call. `entry`
-    is told what the provider does, and left when the call has ended.
+    `owner_id` is the owner of the charge: this process, or the job that held for the call. `permit`
+    is told what the provider does, and released when the call has ended.
 
     A call that had been made before (`Call.request_key`) brings its stored answer, under the charge
     that paid for it; `replayed` is then set.
     """
 
-    def __init__(self, call: AnyCall, entry: Entry, owner_id: UUID) -> None:
+    def __init__(self, call: AnyCall, permit: Permit, owner_id: UUID) -> None:
         self.charge_id = call.charge_id or uuid7()
         self.call = call
         self.answer: Answer | None = None
@@ -61,7 +61,7 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
         self.replayed = False
         self.finished = asyncio.Event()
         self.owner_id = owner_id
-        self._entry = entry
+        self._permit = permit
         self._changed = asyncio.Event()
         self._reading: asyncio.Task[None] | None = None
         self._stopped_by: DomainError | None = None
@@ -139,12 +139,12 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
     @property
     def is_probe(self) -> bool:
         """Is it the platform's own call, which tells how the provider is?"""
-        return self._entry.is_probe
+        return self._permit.is_probe
 
     def suspect_if_silent(self, seconds: float) -> None:
         """Let the call cause a probe where nothing has come of it for so long."""
         if self._is_silent and time.monotonic() - cast(float, self._asked_at) >= seconds:
-            self._entry.suspect()
+            self._permit.suspect()
 
     def stop_if_silent(self) -> bool:
         """Stop a call whose provider has fallen silent for everybody, if nothing has come of it.
@@ -180,7 +180,7 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
         try:
             await self._run()
         finally:
-            self._entry.leave()
+            self._permit.release()
 
     async def _run(self) -> None:
         try:
@@ -214,7 +214,7 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
         finally:
             self._reading = None
             self._answered_at = time.monotonic()
-            self._entry.leave()
+            self._permit.release()
         await self._resolve(self._stopped_by or failure)
 
     # --- The steps --------------------------------------------------------------------------------
@@ -242,7 +242,7 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
             await asyncio.sleep(pause)
             if self._stopped_by is not None:
                 return
-            if not self._entry.may_be_repeated:
+            if not self._permit.may_be_repeated:
                 raise ProviderFails(retry_after=self._seconds_to_wait())
 
     async def _try(self, ends_at: float) -> float | None:
@@ -253,7 +253,7 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
             await self._traced_call(ends_at - began_at)
         except ProviderError as error:
             is_over = self.has_output or self._stopped_by is not None
-            is_over = is_over or not self._entry.may_be_repeated
+            is_over = is_over or not self._permit.may_be_repeated
             pause = None if is_over else retries.pause_after(error, self._attempts)
             again = pause is not None and time.monotonic() + pause <= ends_at
             self._note_failure(error, ends_at, again=again)
@@ -263,7 +263,7 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
             reports.report_failure(self.call, error, after_output=False, again=True)
             return pause
         first = self._first_output_at
-        self._entry.served(
+        self._permit.served(
             first=first - began_at if first else None, total=time.monotonic() - began_at
         )
         return None
@@ -291,7 +291,7 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
         has not failed."""
         is_out_of_time = self.has_output and time.monotonic() >= ends_at - NEARLY
         was_patient = self.call.total_seconds >= PATIENT_SECONDS and not is_out_of_time
-        self._entry.failed(error, self.call.request_id, was_patient=was_patient, again=again)
+        self._permit.failed(error, self.call.request_id, was_patient=was_patient, again=again)
 
     def _explain(self, error: ProviderError) -> DomainError:
         """What a provider's failure means to the caller."""
@@ -300,12 +300,12 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
         if self.has_output:
             return AnswerInterrupted()
         meaning = meaning_of(error)
-        if type(meaning) is UpstreamFailed and not self._entry.may_be_repeated:
+        if type(meaning) is UpstreamFailed and not self._permit.may_be_repeated:
             return ProviderFails(retry_after=self._seconds_to_wait())
         return meaning
 
     def _seconds_to_wait(self) -> int:
-        return max(1, math.ceil(self._entry.wait))
+        return max(1, math.ceil(self._permit.wait))
 
     async def _resolve(self, failure: DomainError | None) -> None:
         """Settle what came out, or release the hold; then tell the reader how it went.

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from billing.selectors import idempotency
-from health.entry import Entry
-from health.services import entry_of
+from health.permit import Permit
+from health.services import permit_of
 from inference import probes
-from inference.availability import caller_of, enter
+from inference.availability import acquire, caller_of
 from inference.chat import ChatRunner
 from inference.embeddings import EmbeddingRunner
 from inference.errors import CallsKeepFailing, ProviderNotAvailable
@@ -54,7 +54,7 @@ async def open_speech(call: SpeechCall) -> SpeechRunner:
     """Start a speech call."""
     wire = _configured(get_speech_wire(call.model.provider))
     return await _start(
-        call, lambda entry, runtime: SpeechRunner(call, wire, entry, runtime.owner_id)
+        call, lambda permit, runtime: SpeechRunner(call, wire, permit, runtime.owner_id)
     )
 
 
@@ -77,21 +77,21 @@ def replay_images(call: ImageCall) -> ImageRunner:
     return _replay(call, _image_runner(call))
 
 
-def _chat_runner(call: ChatCall) -> Callable[[Entry, Runtime], ChatRunner]:
+def _chat_runner(call: ChatCall) -> Callable[[Permit, Runtime], ChatRunner]:
     wire = _configured(get_chat_wire(call.model.provider))
-    return lambda entry, runtime: ChatRunner(
-        call, wire, entry, runtime.owner_id, runtime.note_progress
+    return lambda permit, runtime: ChatRunner(
+        call, wire, permit, runtime.owner_id, runtime.note_progress
     )
 
 
-def _embedding_runner(call: EmbeddingCall) -> Callable[[Entry, Runtime], EmbeddingRunner]:
+def _embedding_runner(call: EmbeddingCall) -> Callable[[Permit, Runtime], EmbeddingRunner]:
     wire = _configured(get_embedding_wire(call.model.provider))
-    return lambda entry, runtime: EmbeddingRunner(call, wire, entry, runtime.owner_id)
+    return lambda permit, runtime: EmbeddingRunner(call, wire, permit, runtime.owner_id)
 
 
-def _image_runner(call: ImageCall) -> Callable[[Entry, Runtime], ImageRunner]:
+def _image_runner(call: ImageCall) -> Callable[[Permit, Runtime], ImageRunner]:
     wire = _configured(get_image_wire(call.model.provider))
-    return lambda entry, runtime: ImageRunner(call, wire, entry, runtime.owner_id)
+    return lambda permit, runtime: ImageRunner(call, wire, permit, runtime.owner_id)
 
 
 def _configured(wire: T | None) -> T:
@@ -100,28 +100,28 @@ def _configured(wire: T | None) -> T:
     return wire
 
 
-async def _start(call: Call, runner_of: Callable[[Entry, Runtime], AnyRunner]) -> AnyRunner:
-    entry, runtime = await _enter(call), get_runtime()
+async def _start(call: Call, runner_of: Callable[[Permit, Runtime], AnyRunner]) -> AnyRunner:
+    permit, runtime = await _acquire(call), get_runtime()
     try:
-        runner = await runtime.start(runner_of(entry, runtime))
+        runner = await runtime.start(runner_of(permit, runtime))
     except BaseException:
-        entry.leave()
+        permit.release()
         raise
     probes.keep_probing()
     return runner
 
 
-def _replay(call: Call, runner_of: Callable[[Entry, Runtime], AnyRunner]) -> AnyRunner:
-    return runner_of(entry_of(call.model, None), get_runtime())
+def _replay(call: Call, runner_of: Callable[[Permit, Runtime], AnyRunner]) -> AnyRunner:
+    return runner_of(permit_of(call.model, None), get_runtime())
 
 
-async def _enter(call: Call) -> Entry:
+async def _acquire(call: Call) -> Permit:
     """Let a call through to its provider, or to its stored answer. Raises ProviderNotAvailable and
     CallsKeepFailing."""
     try:
-        return await enter(call)
+        return await acquire(call)
     except (ProviderNotAvailable, CallsKeepFailing):
         key = call.request_key
         if key is None or not await idempotency.has_ended(call.account_id, key):
             raise
-    return entry_of(call.model, caller_of(call))
+    return permit_of(call.model, caller_of(call))

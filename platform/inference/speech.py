@@ -7,7 +7,7 @@ import msgspec
 from billing.types import Ending
 from common.errors import DomainError, ServiceUnavailable
 from common.memory_budget import MemoryBudget
-from health.entry import Entry
+from health.permit import Permit
 from inference.runner import CallRunner
 from inference.types import SpeechAnswer, SpeechCall
 from providers.types import Deadlines, SpeechRequest, SpeechWire, Transcript
@@ -23,8 +23,8 @@ _decode_answer = msgspec.json.Decoder(SpeechAnswer).decode
 class SpeechRunner(CallRunner[SpeechCall, SpeechAnswer]):
     """Runs one speech call."""
 
-    def __init__(self, call: SpeechCall, wire: SpeechWire, entry: Entry, owner_id: UUID) -> None:
-        super().__init__(call, entry, owner_id)
+    def __init__(self, call: SpeechCall, wire: SpeechWire, permit: Permit, owner_id: UUID) -> None:
+        super().__init__(call, permit, owner_id)
         self._wire = wire
         self._transcript: Transcript | None = None
 

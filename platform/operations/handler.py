@@ -21,9 +21,9 @@ from common.backoff import backoff
 from common.database import DatabaseUnavailable, get_database
 from common.errors import DomainError, ServiceUnavailable
 from common.threads import in_thread
-from health.entry import Entry
+from health.permit import Permit
 from inference import reports
-from inference.availability import enter_accepted
+from inference.availability import acquire_accepted
 from inference.errors import ProviderNotAvailable
 from inference.settlement import carry_out
 from jobs.handlers import Handler, RecoveryAction
@@ -143,7 +143,7 @@ class OperationHandler(Handler, services.Output, Generic[AnyCall]):
                 return End("failed", missing)
             return self._after(call, operation, Unanswered(missing))
         if step is Step.SUBMIT:
-            return await self._enter(job, call, wire, operation)
+            return await self._acquire(job, call, wire, operation)
         if step is Step.FETCH:
             result = cast(Succeeded, operation.result)
             outcome = await self._try_to_fetch(job.id, call, operation, result)
@@ -151,31 +151,31 @@ class OperationHandler(Handler, services.Output, Generic[AnyCall]):
             outcome = await traced(call, step, steps.ask(wire, step, job.id, operation))
         return self._after(call, operation, outcome)
 
-    async def _enter(
+    async def _acquire(
         self, job: RunningJob, call: AnyCall, wire: OperationWire[Any], operation: Operation
     ) -> Continue | End:
         """Submit the operation where the provider may be called. Where it may not, the operation
         waits: it is ordered and paid for, and its deadline is minutes away."""
         try:
-            entry = await enter_accepted(call)
+            permit = await acquire_accepted(call)
         except ProviderNotAvailable as refusal:
             return self._after(call, operation, TurnedAway(refusal))
         try:
-            return await self._submit(job, call, entry, wire, operation)
+            return await self._submit(job, call, permit, wire, operation)
         finally:
-            entry.leave()
+            permit.release()
 
     async def _submit(
         self,
         job: RunningJob,
         call: AnyCall,
-        entry: Entry,
+        permit: Permit,
         wire: OperationWire[Any],
         operation: Operation,
     ) -> Continue | End:
         # The mark of a submission that may have reached the provider.
         submitting = replace(operation, state=State.SUBMITTING, submitted_at=timezone.now())
-        outcome = await self._place(job, call, entry, wire, submitting)
+        outcome = await self._place(job, call, permit, wire, submitting)
         if isinstance(outcome, Delivered):
             outcome = await self._try_to_fetch(job.id, call, submitting, outcome)
             if isinstance(outcome, Unanswered):
@@ -187,7 +187,7 @@ class OperationHandler(Handler, services.Output, Generic[AnyCall]):
         self,
         job: RunningJob,
         call: AnyCall,
-        entry: Entry,
+        permit: Permit,
         wire: OperationWire[Any],
         submitting: Operation,
     ) -> Outcome | Delivered | End:
@@ -209,7 +209,7 @@ class OperationHandler(Handler, services.Output, Generic[AnyCall]):
             began_at = time.monotonic()
             submitting_it = steps.submit(wire, order, job.id, seconds=seconds)
             outcome = await traced(call, Step.SUBMIT, submitting_it)
-            _report_health(entry, outcome, call, time.monotonic() - began_at)
+            _report_health(permit, outcome, call, time.monotonic() - began_at)
             return outcome
 
     async def _try_to_fetch(
@@ -273,16 +273,16 @@ class OperationHandler(Handler, services.Output, Generic[AnyCall]):
 
 
 def _report_health(
-    entry: Entry, outcome: Outcome | Delivered, call: OperationCall, seconds: float
+    permit: Permit, outcome: Outcome | Delivered, call: OperationCall, seconds: float
 ) -> None:
     """What a submission says of the health of its provider."""
     match outcome:
         case Accepted() | Delivered():
-            entry.served(first=None, total=seconds)
+            permit.served(first=None, total=seconds)
         case TurnedAway(ProviderError() as error) | Unanswered(ProviderError() as error):
-            entry.failed(error, call.request_id)
+            permit.failed(error, call.request_id)
         case Refused(error):
-            entry.failed(error, call.request_id)
+            permit.failed(error, call.request_id)
 
 
 def _seconds_left(operation: Operation) -> float:

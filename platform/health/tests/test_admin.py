@@ -8,13 +8,13 @@ import pytest
 from django.core.cache import cache
 from pytest_django import Settings
 
-from health.board import Board, FailureNote
 from health.callers import CallerRules
 from health.circuit import Claim, Failed, Rules
 from health.exchange import Exchange
 from health.models import Provider, read_switches
 from health.name import Name
 from health.statistics import MINUTE, fields_of
+from health.status_cache import FailureNote, StatusCache
 from health.store import Store
 from providers.config import PROVIDERS, from_environ
 from providers.keys import KeyRests, keys_of
@@ -33,12 +33,12 @@ def operator(db: None) -> Operator:
 
 
 @pytest.fixture
-def elsewhere(settings: Settings) -> Iterator[Board]:
-    """The board of another process, which shares it when it is asked to."""
+def elsewhere(settings: Settings) -> Iterator[StatusCache]:
+    """The status cache of another process, which shares it when it is asked to."""
     settings.PROVIDERS = from_environ(
         {"OPENAI_API_KEY": ",".join(KEYS)}, simulated=frozenset(), simulator_url=""
     )
-    yield Board(lambda: RULES, lambda: CALLERS)
+    yield StatusCache(lambda: RULES, lambda: CALLERS)
     forget_all()
 
 
@@ -48,8 +48,8 @@ def forget_all() -> None:
         store._redis.delete(key)
 
 
-def share(board: Board, rests: KeyRests | None = None) -> None:
-    exchange = Exchange(board, Store(), rests or KeyRests(), lambda: RULES, lambda: CALLERS)
+def share(status: StatusCache, rests: KeyRests | None = None) -> None:
+    exchange = Exchange(status, Store(), rests or KeyRests(), lambda: RULES, lambda: CALLERS)
     exchange._share()
 
 
@@ -58,7 +58,7 @@ def test_there_is_a_row_for_each_provider(operator: Operator) -> None:
     assert all(f">{name}<" in page for name in PROVIDERS)
 
 
-def test_a_page_tells_how_a_provider_is(operator: Operator, elsewhere: Board) -> None:
+def test_a_page_tells_how_a_provider_is(operator: Operator, elsewhere: StatusCache) -> None:
     request_id = uuid4().hex
     elsewhere.fault(NAME, "connect", begun_at=elsewhere.now())
     elsewhere.take(NAME, Claim("probe"))
@@ -84,7 +84,7 @@ def test_a_page_tells_how_a_provider_is(operator: Operator, elsewhere: Board) ->
     assert not any(key.fingerprint in page for key in keys_of("openai", KEYS))
 
 
-def test_an_old_minute_is_in_no_table(operator: Operator, elsewhere: Board) -> None:
+def test_an_old_minute_is_in_no_table(operator: Operator, elsewhere: StatusCache) -> None:
     elsewhere.hear_clock(time.time() - 16 * MINUTE)
     elsewhere.add_statistics(NAME, fields_of("599", is_failure=True))
     share(elsewhere)

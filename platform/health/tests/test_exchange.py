@@ -8,13 +8,13 @@ from uuid import UUID, uuid4
 import pytest
 from pytest_django import Settings
 
-from health import board as boards
-from health.board import Board, FailureNote
+from health import status_cache
 from health.callers import Caller, CallerRules
 from health.circuit import Answered, Circuit, Claim, Failed, Rules
 from health.exchange import Exchange
 from health.name import Name
 from health.statistics import fields_of
+from health.status_cache import FailureNote, StatusCache
 from health.store import _CIRCUITS, Store
 from providers.keys import KeyRests, keys_of
 from tests.own_redis import OwnRedis
@@ -37,42 +37,42 @@ def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnRedis]:
 
 
 class Process:
-    """The board and the rests of one process."""
+    """The status cache and the rests of one process."""
 
     def __init__(self) -> None:
-        self.board = Board(lambda: RULES, lambda: CALLERS)
+        self.status = StatusCache(lambda: RULES, lambda: CALLERS)
         self.rests = KeyRests()
-        self.exchange = Exchange(self.board, Store(), self.rests, lambda: RULES, lambda: CALLERS)
+        self.exchange = Exchange(self.status, Store(), self.rests, lambda: RULES, lambda: CALLERS)
 
     def share(self) -> None:
         self.exchange._share()
 
     def suspect(self, times: int) -> None:
         for _ in range(times):
-            self.board.suspect(NAME)
+            self.status.suspect(NAME)
 
     def fail(self, *callers: Caller) -> None:
         for caller in callers:
-            self.board.failed(NAME, caller)
+            self.status.failed(NAME, caller)
 
     def fault(self) -> None:
-        self.board.fault(NAME, "connect", begun_at=self.board.now() + 2 * SKEW)
+        self.status.fault(NAME, "connect", begun_at=self.status.now() + 2 * SKEW)
 
     def serve(self, caller: Caller) -> None:
         """A call that began after all that has been told."""
-        self.board.served(NAME, caller, begun_at=self.board.now() + SKEW)
+        self.status.served(NAME, caller, begun_at=self.status.now() + SKEW)
 
     @property
     def circuit(self) -> Circuit:
-        return self.board.circuit(NAME)
+        return self.status.circuit(NAME)
 
     @property
     def is_closed(self) -> bool:
-        return not self.board.is_open(NAME)
+        return not self.status.is_open(NAME)
 
     @property
     def is_due(self) -> bool:
-        return self.board.due() == [NAME]
+        return self.status.due() == [NAME]
 
 
 @pytest.fixture
@@ -103,10 +103,10 @@ def test_a_fault_that_one_process_sees_opens_its_circuit_at_once(processes: list
 def test_a_fault_says_nothing_where_a_later_call_was_served(processes: list[Process]) -> None:
     """A process without a network of its own."""
     here, there = processes
-    begun_at = here.board.now()
+    begun_at = here.status.now()
     there.serve(ALICE)
     share(there, here)
-    here.board.fault(NAME, "connect", begun_at=begun_at)
+    here.status.fault(NAME, "connect", begun_at=begun_at)
     assert here.is_closed
 
 
@@ -144,13 +144,13 @@ def test_the_verdict_of_a_probe_is_everybodys(processes: list[Process]) -> None:
     here, there = processes
     here.suspect(4)
     assert here.exchange.claim(NAME, "a")
-    here.board.take(NAME, Failed("a", "503"))
+    here.status.take(NAME, Failed("a", "503"))
     share(here, there)
     assert not there.is_closed
     while not there.is_due:
         pass
     assert there.exchange.claim(NAME, "b")
-    there.board.take(NAME, Answered("b", 0.1))
+    there.status.take(NAME, Answered("b", 0.1))
     share(there, here)
     assert here.is_closed
 
@@ -162,15 +162,15 @@ def test_who_is_refused_here_is_refused_everywhere(processes: list[Process]) -> 
     there.fail(ALICE)
     there.serve(BOB)
     share(there, here)
-    assert here.board.wait_of(ALICE, NAME) == 0
+    assert here.status.wait_of(ALICE, NAME) == 0
     here.fail(ALICE)
     share(here, there)
     for process in processes:
-        assert 0 < process.board.wait_of(ALICE, NAME) <= CALLERS.pause
-        assert process.board.wait_of(BOB, NAME) == 0
+        assert 0 < process.status.wait_of(ALICE, NAME) <= CALLERS.pause
+        assert process.status.wait_of(BOB, NAME) == 0
     here.fail(ALICE)
     share(here, there)
-    assert CALLERS.pause < there.board.wait_of(ALICE, NAME) <= 2 * CALLERS.pause
+    assert CALLERS.pause < there.status.wait_of(ALICE, NAME) <= 2 * CALLERS.pause
 
 
 def test_a_served_call_ends_a_row_that_another_process_has_counted(
@@ -185,7 +185,7 @@ def test_a_served_call_ends_a_row_that_another_process_has_counted(
     here.fail(ALICE, ALICE)
     there.serve(BOB)
     share(there, here)
-    assert here.board.wait_of(ALICE, NAME) == 0
+    assert here.status.wait_of(ALICE, NAME) == 0
 
 
 def test_the_quota_of_failed_calls_is_of_all_processes_and_of_a_network(
@@ -196,13 +196,13 @@ def test_the_quota_of_failed_calls_is_of_all_processes_and_of_a_network(
     there.fail(DORA)
     here.fail(ALICE)
     share(here, there)
-    assert here.board.wait_of(CHARLIE, NAME) == 0, "nothing is proven"
+    assert here.status.wait_of(CHARLIE, NAME) == 0, "nothing is proven"
     there.serve(BOB)
     share(there, here)
     for process in processes:
-        assert process.board.wait_of(CHARLIE, NAME) > 0
-        assert process.board.wait_of(DORA, NAME) > 0
-        assert process.board.wait_of(ALICE, NAME) == 0
+        assert process.status.wait_of(CHARLIE, NAME) > 0
+        assert process.status.wait_of(DORA, NAME) > 0
+        assert process.status.wait_of(ALICE, NAME) == 0
 
 
 def test_an_open_circuit_forgives_what_has_failed(processes: list[Process]) -> None:
@@ -212,7 +212,7 @@ def test_an_open_circuit_forgives_what_has_failed(processes: list[Process]) -> N
     share(there, here)
     here.serve(BOB)
     share(here, there)
-    assert here.board.wait_of(CHARLIE, NAME) == 0
+    assert here.status.wait_of(CHARLIE, NAME) == 0
 
 
 def test_without_redis_every_circuit_counts_as_closed_and_nobody_probes(
@@ -224,7 +224,7 @@ def test_without_redis_every_circuit_counts_as_closed_and_nobody_probes(
     with redis.dead():
         here.share()
         assert not here.exchange.claim(NAME, "a")
-        monkeypatch.setattr(boards, "STALE_SECONDS", 0.0)
+        monkeypatch.setattr(status_cache, "STALE_SECONDS", 0.0)
         assert here.is_closed
         here.fault()
         assert here.is_closed
@@ -249,7 +249,7 @@ def test_what_happened_while_redis_was_away_is_told_later(
     share(here, there)
     assert not there.is_closed
     assert there.rests.rest_of(key)
-    assert there.board.wait_of(CHARLIE, NAME) == 0, "the open circuit has forgiven them"
+    assert there.status.wait_of(CHARLIE, NAME) == 0, "the open circuit has forgiven them"
 
 
 def test_a_process_keeps_little_while_redis_is_away(
@@ -259,13 +259,13 @@ def test_a_process_keeps_little_while_redis_is_away(
     with redis.dead():
         for number in range(1000):
             here.suspect(1)
-            here.board.take(NAME, Claim(str(number)))
+            here.status.take(NAME, Claim(str(number)))
             note = FailureNote(0.0, str(number), NAME.model, "connect")
-            here.board.note_failure(NAME.provider, note)
-            here.board.add_statistics(NAME, fields_of("connect", is_failure=True))
+            here.status.note_failure(NAME.provider, note)
+            here.status.add_statistics(NAME, fields_of("connect", is_failure=True))
         here.share()
-        pending = here.board.take_pending()
-    assert len(pending.events[NAME]) <= boards.MAX_EVENTS
+        pending = here.status.take_pending()
+    assert len(pending.events[NAME]) <= status_cache.MAX_EVENTS
     assert not pending.statistics
 
 

@@ -16,7 +16,7 @@ from catalog.types import ImagePrice, Model, SpeechPrice, TokenPrice
 from common.database import get_database
 from common.ids import uuid7
 from conftest import Persona
-from health.services import entry_of
+from health.services import permit_of
 from inference.bounds import (
     DEFAULT_OUTPUT_TOKENS,
     LEAST_OUTPUT_TOKENS,
@@ -174,7 +174,7 @@ def test_no_tokens_that_a_provider_reports_cost_more_than_is_held_for_an_embeddi
     runner = EmbeddingRunner(
         call,
         Provider(used.draw(st.integers(0, 1_000_000))),
-        entry_of(call.model, None),
+        permit_of(call.model, None),
         uuid7(),
     )
     async_to_sync(runner._call_provider)(60)
@@ -201,7 +201,7 @@ def test_no_pictures_cost_more_than_those_that_were_asked_for(made: int, alice: 
         size="1024x1024",
         quality="high",
     )
-    runner = ImageRunner(call, Provider(made), entry_of(call.model, None), uuid7())
+    runner = ImageRunner(call, Provider(made), permit_of(call.model, None), uuid7())
     async_to_sync(_call_provider)(runner)
     outcome = runner._outcome()
     assert outcome is not None

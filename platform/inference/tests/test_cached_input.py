@@ -9,7 +9,7 @@ import pytest
 from catalog.selectors import get_catalog
 from catalog.types import Model, TokenPrice
 from common.ids import uuid7
-from health.services import entry_of
+from health.services import permit_of
 from inference.chat import ChatRunner
 from inference.types import ChatCall
 from providers.types import (
@@ -66,8 +66,8 @@ async def called(model: Model, *, stream: bool, breaks: bool = False) -> ChatRun
         stream=stream,
     )
     provider: Any = Provider(breaks=breaks)
-    entry = entry_of(call.model, None)
-    runner = ChatRunner(call, provider, entry, uuid7(), lambda: None)
+    permit = permit_of(call.model, None)
+    runner = ChatRunner(call, provider, permit, uuid7(), lambda: None)
     await runner._call_provider(60)
     return runner
 

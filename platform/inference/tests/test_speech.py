@@ -8,7 +8,7 @@ import pytest
 from catalog.selectors import get_catalog
 from catalog.types import Model
 from common.errors import ServiceUnavailable
-from health.services import entry_of
+from health.services import permit_of
 from inference import speech
 from inference.speech import MAX_MEMORY, SpeechRunner
 from inference.types import SpeechCall, billed_seconds
@@ -52,7 +52,7 @@ async def test_where_there_is_no_memory_left_nothing_is_held_nor_asked(nova: Mod
         duration=1.0,
         request_id="",
     )
-    runner = SpeechRunner(call, NobodyListens(), entry_of(call.model, None), uuid4())
+    runner = SpeechRunner(call, NobodyListens(), permit_of(call.model, None), uuid4())
     with speech._memory.share() as others:
         others.reserve(MAX_MEMORY - 1_999)
         await runner.run()

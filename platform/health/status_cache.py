@@ -52,7 +52,7 @@ class Pending(NamedTuple):
     failures: dict[str, list[FailureNote]]
 
 
-class Board:
+class StatusCache:
     """The circuits, switches and callers of one process. Its clock is that of Redis, as far as it
     is known; a Unix time in seconds.
 

@@ -2,20 +2,20 @@
 
 from collections.abc import Callable
 
-from health.board import Board, FailureNote
 from health.callers import Caller
 from health.circuit import GRACE, Answered, Failed, Failing, Release
 from health.name import Name
 from health.outcomes import SERVED, outcome_of
 from health.statistics import fields_of
+from health.status_cache import FailureNote, StatusCache
 from providers.errors import AnswerTooLate, ProviderError
 
 # Where a probe, or its failure, is shown to operators.
 PROBE = "probe"
 
 
-class Entry:
-    """A call that was let through. It reports what its attempts bring, and leaves in the end.
+class Permit:
+    """A call that was let through. It takes what its attempts bring, and is released in the end.
 
     A call counts once, however many attempts it has: as a suspicion with its first failed attempt,
     and as its caller's failure, or as a fault, with its last one. `caller` is None for a call that
@@ -25,36 +25,36 @@ class Entry:
     is_probe = False
 
     def __init__(
-        self, board: Board, hurry: Callable[[], None], name: Name, caller: Caller | None
+        self, status: StatusCache, hurry: Callable[[], None], name: Name, caller: Caller | None
     ) -> None:
-        self._board = board
+        self._status = status
         self._hurry = hurry
         self._name = name
         self._caller = caller
-        self._begun_at = board.now()
+        self._begun_at = status.now()
         self._is_suspected = False
         self._is_answered = False
 
     @property
     def may_be_repeated(self) -> bool:
         """Is another attempt allowed? Not while the circuit is open."""
-        return not self._board.is_open(self._name)
+        return not self._status.is_open(self._name)
 
     @property
     def wait(self) -> float:
         """Seconds until calls of the model may be let through again; 0 where they are."""
-        return self._board.circuit(self._name).wait(self._board.now())
+        return self._status.circuit(self._name).wait(self._status.now())
 
     def answered(self) -> None:
         """The provider has begun to answer."""
         self._is_answered = True
-        self._board.answered(self._name)
+        self._status.answered(self._name)
 
     def served(self, *, first: float | None, total: float) -> None:
         """The provider has answered; the seconds to the first output and to the end."""
-        self._board.served(self._name, self._caller, begun_at=self._begun_at)
+        self._status.served(self._name, self._caller, begun_at=self._begun_at)
         fields = fields_of(SERVED.code, is_failure=False, first=first, total=total)
-        self._board.add_statistics(self._name, fields)
+        self._status.add_statistics(self._name, fields)
 
     def failed(
         self,
@@ -68,17 +68,17 @@ class Entry:
         `again`: there will be another attempt."""
         outcome = outcome_of(error, was_patient=was_patient)
         fields = fields_of(outcome.code, is_failure=outcome.is_failure)
-        self._board.add_statistics(self._name, fields)
+        self._status.add_statistics(self._name, fields)
         if not outcome.is_failure:
             return
-        note = FailureNote(self._board.now(), request_id, self._name.model, outcome.code)
-        self._board.note_failure(self._name.provider, note)
+        note = FailureNote(self._status.now(), request_id, self._name.model, outcome.code)
+        self._status.note_failure(self._name.provider, note)
         self.suspect()
         if not again:
             if outcome.is_fault:
-                self._board.fault(self._name, outcome.code, begun_at=self._begun_at)
+                self._status.fault(self._name, outcome.code, begun_at=self._begun_at)
             elif self._caller is not None:
-                self._board.failed(self._name, self._caller)
+                self._status.failed(self._name, self._caller)
         self._hurry()
 
     def suspect(self) -> None:
@@ -86,23 +86,25 @@ class Entry:
         cause a probe, once."""
         if not self._is_suspected:
             self._is_suspected = True
-            self._board.suspect(self._name)
+            self._status.suspect(self._name)
 
-    def leave(self) -> None:
+    def release(self) -> None:
         """The call has ended."""
 
 
-class ProbeEntry(Entry):
+class ProbePermit(Permit):
     """The platform's own call. Its verdict is that of the probe with this id; `seconds` is the time
     that it has."""
 
     is_probe = True
     verdict = "unmade"
 
-    def __init__(self, board: Board, hurry: Callable[[], None], name: Name, probe: str) -> None:
-        super().__init__(board, hurry, name, None)
+    def __init__(
+        self, status: StatusCache, hurry: Callable[[], None], name: Name, probe: str
+    ) -> None:
+        super().__init__(status, hurry, name, None)
         self._probe = probe
-        circuit = board.circuit(name)
+        circuit = status.circuit(name)
         self.seconds = circuit.probe_until - circuit.probed_at - GRACE
 
     @property
@@ -131,21 +133,21 @@ class ProbeEntry(Entry):
             return
         outcome, is_late = outcome_of(error), isinstance(error, AnswerTooLate)
         if not outcome.is_failure or (is_late and self._is_answered):
-            self._end("answered", Answered(self._probe, self._board.now() - self._begun_at))
+            self._end("answered", Answered(self._probe, self._status.now() - self._begun_at))
             return
         note = FailureNote(
-            self._board.now(), request_id, self._name.model, f"{PROBE}: {outcome.code}"
+            self._status.now(), request_id, self._name.model, f"{PROBE}: {outcome.code}"
         )
-        self._board.note_failure(self._name.provider, note)
+        self._status.note_failure(self._name.provider, note)
         failing: Failing = "silent" if is_late else "broken"
         self._end("failed", Failed(self._probe, outcome.code, failing))
 
-    def leave(self) -> None:
+    def release(self) -> None:
         """The call has ended, or was not made."""
         if self._probe:
             self._end("unmade", Release(self._probe))
 
     def _end(self, verdict: str, event: Answered | Failed | Release) -> None:
         self._probe, self.verdict = "", verdict
-        self._board.take(self._name, event)
+        self._status.take(self._name, event)
         self._hurry()
