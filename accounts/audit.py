@@ -3,11 +3,11 @@
 from typing import Any
 
 import structlog
-from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.auth.signals import user_logged_in, user_logged_out
 from django.http import HttpRequest
 
 from accounts.models import User
+from accounts.services.audit_log import record
 from accounts.services.known_clients import remember
 from accounts.types import Client
 from edge.client_ip import client_ip_of
@@ -32,8 +32,3 @@ def _signed_out(*, user: User | None, **_: Any) -> None:
     if user is not None:  # otherwise the visit had ended before
         log.info("admin.signed_out", user_id=str(user.pk))
         record(user, "Signed out.")
-
-
-def record(user: User, message: str) -> None:
-    """An entry by the user and about the user."""
-    LogEntry.objects.log_actions(user.pk, [user], CHANGE, message, single_object=True)

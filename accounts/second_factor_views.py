@@ -16,10 +16,10 @@ from django.utils.safestring import mark_safe
 from django.views.generic import View
 
 from accounts import totp
-from accounts.audit import record
 from accounts.forms import SecondFactorForm
 from accounts.models import SecondFactor, User
 from accounts.services import second_factor
+from accounts.services.audit_log import record
 from common.encryption import Unreadable
 from common.errors import DomainError
 

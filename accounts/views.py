@@ -7,9 +7,9 @@ from django.contrib.auth.views import PasswordChangeView
 from django.http import HttpResponse, HttpResponseRedirect
 from django.urls import reverse_lazy
 
-from accounts.audit import record
 from accounts.forms import OwnPasswordForm
 from accounts.services import passwords
+from accounts.services.audit_log import record
 from accounts.types import Client
 from common.errors import DomainError
 from edge.client_ip import client_ip_of

@@ -1,6 +1,11 @@
 """The bounds of a council, and what may be asked of it."""
 
 from enum import StrEnum
+from uuid import UUID
+
+from msgspec import Struct
+
+from common.errors import DomainError
 
 # The kind of its event stream, and of its jobs.
 STREAM = "council"
@@ -30,3 +35,25 @@ class MergeMode(StrEnum):
     GUIDED = "guided"
     COMPARE = "compare"
     CUSTOM = "custom"
+
+
+class CallEstimate(Struct, frozen=True, kw_only=True):
+    """A call, and what would be paid for it, from plan and balance, in nano-USD. `card_id` is None
+    for a card that is not there yet, `round` where it is not of a debate."""
+
+    card_id: UUID | None
+    round: int | None
+    model: str
+    expected: int
+    at_most: int
+    refusal: DomainError | None
+
+
+class Estimate(Struct, frozen=True, kw_only=True):
+    """The calls of an action, and what those of them that are not refused would cost together;
+    `available` is the free balance. All in nano-USD."""
+
+    calls: list[CallEstimate]
+    expected: int
+    at_most: int
+    available: int

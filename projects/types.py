@@ -3,6 +3,8 @@
 from enum import StrEnum
 from typing import Final
 
+from msgspec import Struct
+
 # The kind of a run's event stream.
 STREAM: Final = "project"
 # The kind of the jobs that carry out steps.
@@ -152,3 +154,22 @@ class Outcome(StrEnum):
     CANCELLED = "cancelled"
     LOST = "lost"
     REFUSED = "refused"
+
+
+class StepsEstimate(Struct, frozen=True, kw_only=True):
+    """The calls of one kind, and what would be paid for them, in nano-USD."""
+
+    kind: StepKind
+    count: int
+    expected: int
+
+
+class Estimate(Struct, frozen=True, kw_only=True):
+    """What a run would cost: most runs are between `low` and `high`. `available` is the free
+    balance. All in nano-USD."""
+
+    steps: list[StepsEstimate]
+    low: int
+    expected: int
+    high: int
+    available: int

@@ -1,9 +1,12 @@
 """The kinds of generation jobs, their statuses and their limits."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from django.db.models import TextChoices
+from msgspec import Struct
+
+from common.errors import DomainError
 
 MAX_PROMPT: Final = 4_000  # characters
 MAX_QUERY: Final = 200  # characters
@@ -43,3 +46,16 @@ DEADLINES: Final[Mapping[Kind, float]] = {
 }
 # Progress is told in steps of so many percent.
 PROGRESS_STEP: Final = 10
+
+
+class Estimate(Struct, frozen=True, kw_only=True):
+    """What would be paid, from plan and balance, and the free balance; in nano-USD. The price list
+    says exactly what a job costs at most, and mostly does cost. `params` are those of the order,
+    with the model's defaults."""
+
+    model: str
+    params: dict[str, Any]
+    expected: int
+    at_most: int
+    available: int
+    refusal: DomainError | None

@@ -2,9 +2,9 @@
 
 from django.db import transaction
 
-from accounts.audit import record
 from accounts.errors import EmailTaken
 from accounts.models import User
+from accounts.services.audit_log import record
 from accounts.services.password_rules import check_password_rules
 
 

@@ -4,7 +4,7 @@ from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from billing.serializers.usage import UsageSerializer
-from conversations.services.transcription import Transcription
+from conversations.transcripts import Transcription
 
 
 @extend_schema_serializer(component_name="SpeechUsage")

@@ -4,32 +4,23 @@ from typing import cast
 
 from asgiref.sync import async_to_sync
 from django.conf import settings
-from msgspec import Struct
 
 from accounts.models import User
 from audio.measuring import measure
 from billing.selectors.affordability import get_spending_power
-from billing.selectors.charges import ChargeUsage, get_usage
+from billing.selectors.charges import get_usage
 from billing.selectors.idempotency import find_result
 from billing.types import RequestKey
 from catalog.pricing import speech_cost
 from catalog.selectors import get_catalog
 from catalog.types import Model, SpeechPrice
 from common.threads import release_connection
+from conversations.transcripts import Transcription
 from inference.availability import network_of
 from inference.errors import ProviderNotAvailable
 from inference.services import open_speech
 from inference.speech import SpeechRunner
 from inference.types import SpeechAnswer, SpeechCall, billed_seconds
-
-
-class Transcription(Struct, frozen=True):
-    """A transcript and its usage, which is None while it is not known. `is_replayed`: an earlier
-    request made it."""
-
-    answer: SpeechAnswer
-    usage: ChargeUsage | None
-    is_replayed: bool
 
 
 def transcribe(

@@ -6,7 +6,7 @@ from billing.selectors.affordability import get_spending_power
 from catalog.selectors import get_catalog
 from catalog.types import Model
 from council.models import Generation, Version
-from council.prompts import messages_for
+from council.selectors.prompts import messages_for
 from council.selectors.sources import sources_of
 from inference import availability
 from inference.bounds import worst_chat_cost

@@ -6,7 +6,7 @@ from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
 from common.fields import UsdField
-from council.services.estimates import CallEstimate, Estimate
+from council.types import CallEstimate, Estimate
 from inference.errors import error_of
 from inference.fields import ErrorField
 

@@ -8,7 +8,7 @@ from catalog.selectors import get_catalog
 from catalog.types import Model
 from common.errors import DomainError
 from council.models import Status, Turn, Version
-from council.prompts import messages_for
+from council.selectors.prompts import messages_for
 from council.services import completion
 from council.services.log import append_events
 from inference import availability

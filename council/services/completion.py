@@ -13,8 +13,8 @@ from catalog.types import Model
 from common.errors import DomainError
 from council import events, sections
 from council.models import Generation, Session, Status, Turn, Version
-from council.prompts import messages_for
 from council.selectors.cards import text_in_log
+from council.selectors.prompts import messages_for
 from council.services import restorations, rounds, syntheses
 from council.services.generations import changes
 from council.services.locks import lock_generation

@@ -1,10 +1,8 @@
 """What an action would cost, before it starts."""
 
 from copy import deepcopy
-from uuid import UUID
 
 from django.db import transaction
-from msgspec import Struct
 
 from accounts.models import User
 from billing.selectors.affordability import SpendingPower, get_spending_power
@@ -12,6 +10,7 @@ from common.errors import DomainError
 from council.models import Turn
 from council.services.actions import Action, begin
 from council.services.admission import Call, calls_of, refusal_of
+from council.types import CallEstimate, Estimate
 from inference.bounds import chat_cost, input_bound, output_bound
 from providers.tokens import estimate_input
 
@@ -19,28 +18,6 @@ from providers.tokens import estimate_input
 EXPECTED_OUTPUT_TOKENS = 800
 # How many bytes a token of an answer is, where it is what another call is about.
 BYTES_PER_TOKEN = 4
-
-
-class CallEstimate(Struct, frozen=True, kw_only=True):
-    """A call, and what would be paid for it, from plan and balance, in nano-USD. `card_id` is None
-    for a card that is not there yet, `round` where it is not of a debate."""
-
-    card_id: UUID | None
-    round: int | None
-    model: str
-    expected: int
-    at_most: int
-    refusal: DomainError | None
-
-
-class Estimate(Struct, frozen=True, kw_only=True):
-    """The calls of an action, and what those of them that are not refused would cost together;
-    `available` is the free balance. All in nano-USD."""
-
-    calls: list[CallEstimate]
-    expected: int
-    at_most: int
-    available: int
 
 
 def estimate(*, user: User, action: Action) -> Estimate:

@@ -6,7 +6,7 @@ import pytest
 
 from billing.tests.bank import BALANCE_ONLY, IN_PLAN
 from council.models import Card, Generation
-from council.prompts import messages_for
+from council.selectors.prompts import messages_for
 from council.tests import log
 from council.tests.council_client import (
     CARDS,

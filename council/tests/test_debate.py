@@ -10,8 +10,8 @@ from billing.errors import InsufficientBalance
 from common.errors import DomainError, NotFound, ValidationFailed
 from council.errors import CardRunning, NotEnoughCards, SessionBusy, TooManyVersions
 from council.models import Card, Session, Status, Turn, Version
-from council.prompts import messages_for
 from council.selectors.cards import CardState, current_of, get_card, state_of
+from council.selectors.prompts import messages_for
 from council.services import conversation, debates, merges, sessions
 from council.tests import log, manual
 from council.types import MAX_VERSIONS, MergeMode

@@ -12,8 +12,8 @@ from accounts.models import User
 from common.errors import DomainError, NotFound, ValidationFailed
 from council.errors import CardRunning, NotEnoughCards, SessionBusy, TooManyCards
 from council.models import Card, Session, Turn
-from council.prompts import messages_for
 from council.selectors.cards import CardState, current_of, get_card, state_of
+from council.selectors.prompts import messages_for
 from council.selectors.sources import sources_of
 from council.services import conversation, debates, merges, sessions
 from council.tests import log, manual

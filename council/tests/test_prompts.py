@@ -12,10 +12,10 @@ from catalog.selectors import get_catalog
 from council.labels import deal
 from council.models import Card, Session
 from council.prompt_delimiters import TAGS, delimit
-from council.prompts import messages_for
 from council.prompts_debate import debate_prompt
 from council.prompts_merge import Source, merge_prompt
 from council.selectors.cards import current_of, get_card
+from council.selectors.prompts import messages_for
 from council.services import conversation, debates, merges, sessions
 from council.tests import manual
 from council.types import MergeMode

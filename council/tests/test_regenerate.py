@@ -7,7 +7,7 @@ from django.db import transaction
 
 from billing.tests.bank import BALANCE_ONLY, IN_PLAN
 from council.models import Card
-from council.prompts import messages_for
+from council.selectors.prompts import messages_for
 from council.services import sessions
 from council.tests import manual
 from council.tests.council_client import CARDS, UNDERWAY, CouncilClient, new_council_client

@@ -4,8 +4,8 @@ import pytest
 
 from accounts.models import User
 from council.models import Card, Session
-from council.prompts import messages_for
 from council.selectors.cards import current_of, get_card
+from council.selectors.prompts import messages_for
 from council.selectors.threads import thread_of
 from council.services import conversation, sessions
 from council.tests import manual

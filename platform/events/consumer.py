@@ -14,8 +14,8 @@ from common.errors import DomainError, NotFound, Unauthenticated
 from edge.asgi import Receive, Scope, Send
 from events.cursors import read_after_seq
 from events.errors import MESSAGE_TOO_BIG, UNSUPPORTED_DATA, close_code
-from events.follower import Follower, Socket
 from events.hub import get_hub
+from events.subscribers import Socket, Subscriber
 from events.types import USER_STREAM, Place
 
 # Clients only answer pings.
@@ -32,14 +32,14 @@ class StreamConsumer(AsyncWebsocketConsumer):
 
     kind: ClassVar[str]
 
-    _follower: Follower | None = None
+    _subscriber: Subscriber | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # type: ignore[override]
         try:
             await super().__call__(scope, receive, send)  # type: ignore[arg-type]
         finally:
-            if self._follower is not None:
-                get_hub().leave(self._follower)
+            if self._subscriber is not None:
+                get_hub().leave(self._subscriber)
 
     async def dispatch(self, message: Any) -> None:
         """Channels' own dispatch starts a thread for each message, for Django's connections; none
@@ -48,27 +48,27 @@ class StreamConsumer(AsyncWebsocketConsumer):
 
     async def connect(self) -> None:
         try:
-            self._follower = await self._follow()
+            self._subscriber = await self._follow()
         except DomainError as error:
             await self.accept()
             await self.close(close_code(error), error.code)
         else:
             await self.accept()
-            self._follower.open()
+            self._subscriber.open()
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         """Text is ignored: clients may answer a ping."""
-        if self._follower is None:
+        if self._subscriber is None:
             return
         if text_data is None:
-            self._follower.end(UNSUPPORTED_DATA)
+            self._subscriber.end(UNSUPPORTED_DATA)
         elif len(text_data) > MAX_TEXT:
-            self._follower.end(MESSAGE_TOO_BIG)
+            self._subscriber.end(MESSAGE_TOO_BIG)
 
     async def websocket_disconnect(self, message: Any) -> None:
         raise StopConsumer
 
-    async def _follow(self) -> Follower:
+    async def _follow(self) -> Subscriber:
         """The last seq is read before the stream is followed: every later event is delivered, and a
         replay after the acceptance leaves no gap."""
         query = {

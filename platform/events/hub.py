@@ -38,10 +38,9 @@ from events.errors import (
     TooManySockets,
     close_code,
 )
-from events.feed import Feed
-from events.follower import Follower, Socket
 from events.metrics import open_sockets
 from events.selectors import read_frames, read_heads, read_statuses
+from events.subscribers import Buffer, Socket, Subscriber
 from events.types import Opening, Place, Reading, StreamStatus
 from events.watch import Permission, ResponseReader, Watch
 
@@ -50,7 +49,7 @@ log = structlog.get_logger(__name__)
 LOOK_SECONDS = 5.0
 # Seconds for the last events at the end of the process.
 DRAIN_SECONDS = 1.0
-# Streams in one statement: those that have grown, and those of followers that are behind.
+# Streams in one statement: those that have grown, and those of subscribers that are behind.
 LIVE_AT_ONCE = 32
 BEHIND_AT_ONCE = 4
 # Handshakes in one statement.
@@ -72,11 +71,11 @@ class Hub:
         self._openings: Batcher[Opening, StreamStatus] = Batcher(
             partial(read_statuses, database.lane()), size=OPENED_AT_ONCE, name="openings"
         )
-        self._feeds: dict[UUID, Feed] = {}
-        self._followers: set[Follower] = set()
+        self._buffers: dict[UUID, Buffer] = {}
+        self._subscribers: set[Subscriber] = set()
         self._watch = Watch()
         self._sockets_of: Counter[UUID] = Counter()
-        self._grown: set[Feed] = set()
+        self._grown: set[Buffer] = set()
         self._reading: asyncio.Task[None] | None = None
         self._look_now = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
@@ -111,7 +110,7 @@ class Hub:
         """Raises TooManySockets, ServiceUnavailable where the process is full, and Restarting."""
         if self.draining:
             raise Restarting
-        if len(self._followers) >= settings.MAX_SOCKETS:
+        if len(self._subscribers) >= settings.MAX_SOCKETS:
             raise ServiceUnavailable
         if self._sockets_of[user_id] >= settings.MAX_SOCKETS_PER_USER:
             raise TooManySockets
@@ -123,35 +122,35 @@ class Hub:
         claims: AccessClaims,
         socket: Socket,
         permission: Permission | None = None,
-    ) -> Follower:
-        """Deliver the events after `place`, once the follower is opened. `head` is the last seq of
-        the stream, read just before; of somebody else's stream `permission` says whether to go on.
-        Raises the errors of `check_room`."""
+    ) -> Subscriber:
+        """Deliver the events after `place`, once the subscriber is opened. `head` is the last seq
+        of the stream, read just before; of somebody else's stream `permission` says whether to go
+        on. Raises the errors of `check_room`."""
         self.check_room(claims.user_id)
         self._start()
-        feed = self._feeds.get(place.stream_id)
-        if feed is None:
-            feed = self._feeds[place.stream_id] = Feed(place.stream_id, head)
+        buffer = self._buffers.get(place.stream_id)
+        if buffer is None:
+            buffer = self._buffers[place.stream_id] = Buffer(place.stream_id, head)
             # Notifications since the head was read have been missed.
-            self._read_on(feed)
-        follower = Follower(feed, place.seq, claims, socket, self._behind, permission)
-        feed.followers.add(follower)
-        self._followers.add(follower)
-        self._watch.add(follower)
+            self._read_on(buffer)
+        subscriber = Subscriber(buffer, place.seq, claims, socket, self._behind, permission)
+        buffer.subscribers.add(subscriber)
+        self._subscribers.add(subscriber)
+        self._watch.add(subscriber)
         self._sockets_of[claims.user_id] += 1
         open_sockets.inc()
-        return follower
+        return subscriber
 
-    def leave(self, follower: Follower) -> None:
-        """The follower's socket has gone."""
-        follower.leave()
+    def leave(self, subscriber: Subscriber) -> None:
+        """The subscriber's socket has gone."""
+        subscriber.leave()
         open_sockets.dec()
-        self._followers.remove(follower)
-        self._watch.remove(follower)
-        follower.feed.followers.remove(follower)
-        if not follower.feed.followers:
-            del self._feeds[follower.feed.stream_id]
-        user_id = follower.claims.user_id
+        self._subscribers.remove(subscriber)
+        self._watch.remove(subscriber)
+        subscriber.buffer.subscribers.remove(subscriber)
+        if not subscriber.buffer.subscribers:
+            del self._buffers[subscriber.buffer.stream_id]
+        user_id = subscriber.claims.user_id
         self._sockets_of[user_id] -= 1
         if not self._sockets_of[user_id]:
             del self._sockets_of[user_id]
@@ -191,15 +190,15 @@ class Hub:
                 await self._look_again()
                 if self._reading is not None:
                     await asyncio.wait([self._reading])
-                if writing := [task for f in self._followers if (task := f.writing)]:
+                if writing := [task for f in self._subscribers if (task := f.writing)]:
                     await asyncio.wait(writing)
-        for follower in self._followers:
-            follower.end(SERVICE_RESTART)
+        for subscriber in self._subscribers:
+            subscriber.end(SERVICE_RESTART)
 
     # --- Streams that have grown ------------------------------------------------------------------
 
-    def _read_on(self, feed: Feed) -> None:
-        self._grown.add(feed)
+    def _read_on(self, buffer: Buffer) -> None:
+        self._grown.add(buffer)
         if self._reading is None:
             self._reading = asyncio.get_running_loop().create_task(
                 self._read_grown(), context=contextvars.Context()
@@ -219,28 +218,28 @@ class Hub:
         finally:
             self._reading = None
 
-    async def _read(self, feeds: list[Feed]) -> None:
-        places = [Place(feed.stream_id, feed.seq) for feed in feeds]
-        for feed, reading in zip(feeds, await read_frames(self._live, places), strict=True):
+    async def _read(self, buffers: list[Buffer]) -> None:
+        places = [Place(buffer.stream_id, buffer.seq) for buffer in buffers]
+        for buffer, reading in zip(buffers, await read_frames(self._live, places), strict=True):
             if reading.frames:
-                feed.add(reading.frames)
+                buffer.add(reading.frames)
             if reading.has_more:
-                self._grown.add(feed)
+                self._grown.add(buffer)
             if reading.is_deleted:
-                feed.end(close_code(NotFound))
-            for follower in feed.followers:
-                follower.wake()
+                buffer.end(close_code(NotFound))
+            for subscriber in buffer.subscribers:
+                subscriber.wake()
 
     async def _look_again(self) -> None:
         """Find the streams that have grown, with or without a notification."""
-        heads = await read_heads(list(self._feeds))
-        for feed in list(self._feeds.values()):
-            if heads.get(feed.stream_id, feed.seq + 1) > feed.seq:
-                self._read_on(feed)  # it has grown, or is deleted
-            if all(follower.seq >= feed.seq for follower in feed.followers):
-                feed.forget()
-            for follower in feed.followers:
-                follower.wake()  # a follower that failed to read for itself
+        heads = await read_heads(list(self._buffers))
+        for buffer in list(self._buffers.values()):
+            if heads.get(buffer.stream_id, buffer.seq + 1) > buffer.seq:
+                self._read_on(buffer)  # it has grown, or is deleted
+            if all(subscriber.seq >= buffer.seq for subscriber in buffer.subscribers):
+                buffer.forget()
+            for subscriber in buffer.subscribers:
+                subscriber.wake()  # a subscriber that failed to read for itself
 
     # --- Background tasks -------------------------------------------------------------------------
 
@@ -269,8 +268,8 @@ class Hub:
             if not changed_ids:
                 self._look_now.set()
             for changed in changed_ids:
-                if feed := self._feeds.get(changed):
-                    self._read_on(feed)
+                if buffer := self._buffers.get(changed):
+                    self._read_on(buffer)
                 self._watch.suspect(changed)
 
     async def _look(self) -> None:
@@ -279,7 +278,7 @@ class Hub:
             async with asyncio.timeout(LOOK_SECONDS):
                 await self._look_now.wait()
         self._look_now.clear()
-        if self._feeds:
+        if self._buffers:
             await self._look_again()
 
     async def _tick(self) -> None:
@@ -291,11 +290,11 @@ class Hub:
             log.warning("events.tokens_not_checked")
         ping = f'{{"type":"ping","ts":"{iso_utc(datetime.now(UTC))}"}}'
         now = time.time()
-        for number, follower in enumerate(list(self._followers)):
-            if follower.claims.expires_at <= now:
-                follower.end(close_code(InvalidToken))
+        for number, subscriber in enumerate(list(self._subscribers)):
+            if subscriber.claims.expires_at <= now:
+                subscriber.end(close_code(InvalidToken))
             else:
-                follower.note(ping)
+                subscriber.note(ping)
             if number % PINGED_AT_ONCE == 0:
                 await asyncio.sleep(0)
 

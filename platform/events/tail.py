@@ -5,12 +5,12 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 
 from accounts.tokens import AccessClaims
-from events.follower import Socket
 from events.hub import get_hub
+from events.subscribers import Socket
 from events.types import Place
 from events.watch import Permission
 
-# Frames read ahead of a slow client: the follower keeps a page of the hub's, too.
+# Frames read ahead of a slow client: the subscriber keeps a page of the hub's, too.
 READ_AHEAD = 8
 
 
@@ -31,12 +31,12 @@ def tail(
     async def close(code: int) -> None:
         await texts.put(None)
 
-    follower = hub.follow(place, head, claims, Socket(texts.put, close), permission)
+    subscriber = hub.follow(place, head, claims, Socket(texts.put, close), permission)
     try:
-        follower.open()
+        subscriber.open()
         yield _items(texts)
     finally:
-        hub.leave(follower)
+        hub.leave(subscriber)
 
 
 async def _items(texts: asyncio.Queue[str | None]) -> AsyncIterator[str]:

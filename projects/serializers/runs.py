@@ -12,13 +12,14 @@ from projects.models import AttemptFile, Deliverable, Run
 from projects.selectors.files import RunFile
 from projects.selectors.runs import RunSummary, RunView, Snapshot
 from projects.selectors.subtasks import AttemptDetail, AttemptView, SubtaskDetail, SubtaskView
-from projects.services.estimates import Estimate, StepsEstimate
 from projects.types import (
     AssignedBy,
     AttemptReason,
+    Estimate,
     PauseReason,
     Phase,
     RunStatus,
+    StepsEstimate,
     SubtaskStatus,
     Verdict,
 )

@@ -48,9 +48,9 @@ from projects.services.log import append_events
 from projects.services.pull_requests import FAILED, PullRequest, open_pull_request
 from projects.types import MAX_APPLIED_BYTES, MAX_APPLIED_FILES, RunStatus
 from workspaces.errors import HostUnavailable
-from workspaces.hosts import open_host
 from workspaces.models import Checkout, Workspace
 from workspaces.services.checkouts import workspace_of
+from workspaces.services.hosts import open_host
 from workspaces.services.writing import Announce, Faults, WriteRequest, Written, write_changes
 
 CLAIM: Final = timedelta(seconds=120)

@@ -12,9 +12,9 @@ from projects.services.apply_ends import Ending, end_apply
 from projects.services.pull_requests import open_pull_request
 from workspaces.changes import FileFault
 from workspaces.errors import RepositoryNotFound, WorkspaceGone
-from workspaces.hosts import open_host
 from workspaces.models import Checkout
 from workspaces.services.checkouts import workspace_of
+from workspaces.services.hosts import open_host
 from workspaces.services.writing import Faults
 
 log = structlog.get_logger(__name__)

@@ -14,7 +14,7 @@ from inference.errors import ProviderNotAvailable
 from projects.plans import Plan, PlannedSubtask
 from projects.prompts.planning import Brief, planning_prompt
 from projects.selectors.roster import assign, default_planner, reviewer_of, roster_of
-from projects.types import FEATURE, StepKind
+from projects.types import FEATURE, Estimate, StepKind, StepsEstimate
 from providers.token_estimate import estimate_text
 
 # What a run is taken to be like: subtasks, where as many may be, and tokens of the answers.
@@ -29,25 +29,6 @@ _INSTRUCTIONS: Final = 600  # tokens around what a prompt quotes
 # How far runs may be from their estimate. The simulator's runs, whose texts are short, cost 0.09 to
 # 0.44 of it; a plan with twice as many parts, or revisions of all of them, costs more than twice.
 LOW, HIGH = 0.09, 2.5
-
-
-class StepsEstimate(Struct, frozen=True, kw_only=True):
-    """The calls of one kind, and what would be paid for them, in nano-USD."""
-
-    kind: StepKind
-    count: int
-    expected: int
-
-
-class Estimate(Struct, frozen=True, kw_only=True):
-    """What a run would cost: most runs are between `low` and `high`. `available` is the free
-    balance. All in nano-USD."""
-
-    steps: list[StepsEstimate]
-    low: int
-    expected: int
-    high: int
-    available: int
 
 
 class _Call(Struct, frozen=True):

@@ -8,7 +8,7 @@ from rest_framework import serializers
 from common.fields import UsdField
 from inference.errors import error_of
 from inference.fields import ErrorField
-from studios.services.estimates import Estimate
+from studios.types import Estimate
 
 
 @extend_schema_serializer(component_name="JobEstimate")

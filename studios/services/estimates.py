@@ -1,27 +1,11 @@
 """What an order would cost, before it is placed."""
 
-from typing import Any
-
-from msgspec import Struct
-
 from billing.selectors.affordability import get_spending_power
 from common.errors import DomainError
 from inference.availability import check
 from studios.drafts import Draft
 from studios.services.ordering import check_room
-
-
-class Estimate(Struct, frozen=True, kw_only=True):
-    """What would be paid, from plan and balance, and the free balance; in nano-USD. The price list
-    says exactly what a job costs at most, and mostly does cost. `params` are those of the order,
-    with the model's defaults."""
-
-    model: str
-    params: dict[str, Any]
-    expected: int
-    at_most: int
-    available: int
-    refusal: DomainError | None
+from studios.types import Estimate
 
 
 def estimate(draft: Draft) -> Estimate:

@@ -5,9 +5,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 
-from accounts.audit import record
 from accounts.models import User
 from accounts.services import second_factor
+from accounts.services.audit_log import record
 
 
 class Command(BaseCommand):

@@ -1,4 +1,4 @@
-"""Reads connectors, and the files that they reach."""
+"""Reads connectors."""
 
 from uuid import UUID
 
@@ -6,8 +6,6 @@ from django.db.models import QuerySet
 
 from accounts.models import User
 from common.errors import NotFound
-from connectors.drive import DrivePage
-from connectors.drives import open_drive
 from connectors.models import Connector
 from connectors.types import Provider
 
@@ -31,10 +29,3 @@ def get_drive_connector(user: User, connector_id: UUID) -> Connector:
     if connector.provider != Provider.GOOGLE_DRIVE:
         raise NotFound("This connector leads to repositories: use it in a workspace.")
     return connector
-
-
-def list_files(user: User, connector_id: UUID, *, query: str, page: str) -> DrivePage:
-    """Files of the user's drive, the latest changed first; with `query` those with this text in
-    their names. Raises NotFound and the errors of `open_drive`."""
-    with open_drive(get_drive_connector(user, connector_id)) as drive:
-        return drive.list_files(query=query, page=page)

@@ -7,8 +7,8 @@ from django.core.files.base import ContentFile
 from accounts.models import User
 from common.errors import ValidationFailed
 from common.multipart import MAX_FILE_BYTES
-from connectors.drives import open_drive
 from connectors.selectors.connectors import get_drive_connector
+from connectors.services.drives import open_drive
 from files.models import Upload
 from files.services import uploads
 from outbound.errors import Rejected

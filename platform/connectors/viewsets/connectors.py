@@ -24,9 +24,10 @@ from connectors.inputs import (
     FilesQuerySerializer,
     ImportInputSerializer,
 )
-from connectors.selectors.connectors import get_connector, list_connectors, list_files
+from connectors.selectors.connectors import get_connector, list_connectors
 from connectors.serializers import ConnectorSerializer, FileSerializer
 from connectors.services import authorizations, connectors, imports
+from connectors.services.drives import list_files
 from files.errors import StorageUnavailable, UploadQuotaExceeded
 from files.serializers import UploadSerializer
 

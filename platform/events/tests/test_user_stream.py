@@ -25,10 +25,9 @@ from common.ids import uuid7
 from conftest import Persona
 from events import services, sweeps
 from events.errors import EventsPurged
-from events.feed import Feed
-from events.follower import Follower, Socket
 from events.models import Event, Stream
 from events.selectors import read_frames
+from events.subscribers import Buffer, Socket, Subscriber
 from events.tests.sockets import close_code, next_frame, next_frames, refusal_of, token_of
 from events.tests.streams import append_user_events, new_stream, user_events
 from events.types import NewEvent, ToUser
@@ -339,8 +338,8 @@ def code_of_one_behind(user: User, stream_id: UUID, seq: int, head: int) -> int:
             closed.set_result(code)
 
         read = partial(read_frames, get_database().lane())
-        feed = Feed(stream_id, head)
-        Follower(feed, seq, claims, Socket(send, close), Batcher(read)).open()
+        buffer = Buffer(stream_id, head)
+        Subscriber(buffer, seq, claims, Socket(send, close), Batcher(read)).open()
         try:
             async with asyncio.timeout(5):
                 return await closed

@@ -13,10 +13,10 @@ from outbound.errors import Missing, Rejected
 from outbound.rest import side_by_side
 from workspaces.digest import digest, readme_of
 from workspaces.errors import WorkspaceGone
-from workspaces.hosts import open_host
 from workspaces.listings import pack
 from workspaces.models import Checkout, CheckoutFile, Workspace
 from workspaces.selectors.workspaces import get_workspace
+from workspaces.services.hosts import open_host
 from workspaces.types import FEATURE
 
 MAX_FILE_BYTES: Final = 400_000

@@ -19,9 +19,10 @@ from workspaces.inputs import (
     WorkspaceChangesInputSerializer,
     WorkspaceInputSerializer,
 )
-from workspaces.selectors.workspaces import get_workspace, list_repositories, list_workspaces
+from workspaces.selectors.workspaces import get_workspace, list_workspaces
 from workspaces.serializers import RepositorySerializer, WorkspaceSerializer
 from workspaces.services import workspaces
+from workspaces.services.hosts import list_repositories
 
 
 class WorkspaceViewSet(ViewSet):

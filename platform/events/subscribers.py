@@ -1,9 +1,13 @@
-"""One socket's place in a stream, and the delivery of the next events."""
+"""The sockets of a process that follow a stream: its latest events, which are read once for all of
+them, and the delivery to each."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from itertools import islice
 from typing import NamedTuple
+from uuid import UUID
 
 import structlog
 
@@ -12,28 +16,70 @@ from common.batching import Batcher
 from common.database import DatabaseUnavailable
 from common.errors import NotFound
 from events.errors import INTERNAL_ERROR, EventsPurged, close_code
-from events.feed import Feed
-from events.metrics import count_delivery
+from events.metrics import count_delivery, written_at
 from events.types import Frame, Place, Reading
 from events.watch import Permission
 
 log = structlog.get_logger(__name__)
 
+# Bytes that are kept of the events before the last page, for subscribers that are a little behind.
+KEPT_BYTES = 32 * 1024
+
+
+class Buffer:
+    """`seq` is the last event that was read. A buffer exists as long as it has subscribers."""
+
+    def __init__(self, stream_id: UUID, seq: int) -> None:
+        self.stream_id = stream_id
+        self.seq = seq
+        # When the last event was written, of those that were read since the buffer exists.
+        self.written_at: float | None = None
+        self.subscribers: set[Subscriber] = set()
+        # Without gaps, up to `seq`.
+        self._frames: deque[Frame] = deque()
+        self._size = 0
+
+    def add(self, page: Sequence[Frame]) -> None:
+        """Append the next events."""
+        self._frames.extend(page)
+        self._size += sum(len(frame.text) for frame in page)
+        while self._size > KEPT_BYTES and len(self._frames) > len(page):
+            self._size -= len(self._frames.popleft().text)
+        self.seq = page[-1].seq
+        self.written_at = written_at(page[-1])
+
+    def after(self, seq: int) -> list[Frame] | None:
+        """The events after `seq` that were read; None where some of them are not kept."""
+        missing = self.seq - seq
+        if missing > len(self._frames):
+            return None
+        return list(islice(self._frames, len(self._frames) - missing, None)) if missing > 0 else []
+
+    def end(self, code: int) -> None:
+        """Close the sockets of all subscribers."""
+        for subscriber in self.subscribers:
+            subscriber.end(code)
+
+    def forget(self) -> None:
+        """Drop the frames: all subscribers have them."""
+        self._frames.clear()
+        self._size = 0
+
 
 class Socket(NamedTuple):
-    """The connection of a follower. `send` waits for a client that reads slowly, and raises OSError
-    where the client has gone; `close` takes a code."""
+    """The connection of a subscriber. `send` waits for a client that reads slowly, and raises
+    OSError where the client has gone; `close` takes a code."""
 
     send: Callable[[str], Awaitable[None]]
     close: Callable[[int], Awaitable[None]]
 
 
-class Follower:
+class Subscriber:
     """Writes to one socket, in a task that exists only while there is something to write.
 
     It keeps only the page that it is writing, so a slow client costs as little memory as a quick
-    one. `seq` is the last event written. A follower that is further behind than the feed's frames
-    reads pages of its own through `behind`.
+    one. `seq` is the last event written. A subscriber that is further behind than the buffer's
+    frames reads pages of its own through `behind`.
     """
 
     __slots__ = (
@@ -44,22 +90,22 @@ class Follower:
         "_note",
         "_socket",
         "_writing",
+        "buffer",
         "claims",
-        "feed",
         "permission",
         "seq",
     )
 
     def __init__(
         self,
-        feed: Feed,
+        buffer: Buffer,
         seq: int,
         claims: AccessClaims,
         socket: Socket,
         behind: Batcher[Place, Reading],
         permission: Permission | None = None,
     ) -> None:
-        self.feed = feed
+        self.buffer = buffer
         self.seq = seq
         self.claims = claims
         self.permission = permission
@@ -69,7 +115,7 @@ class Follower:
         self._close_code: int | None = None
         self._is_open = False
         # Events up to here are a replay: they are not late.
-        self._live_from = feed.seq
+        self._live_from = buffer.seq
         self._writing: asyncio.Task[None] | None = None
 
     @property
@@ -104,7 +150,7 @@ class Follower:
         self.wake()
 
     def _is_due(self) -> bool:
-        return self.seq < self.feed.seq or self._note is not None or self._close_code is not None
+        return self.seq < self.buffer.seq or self._note is not None or self._close_code is not None
 
     async def _write(self) -> None:
         """The outermost handler of the task: a bug ends this socket and no other."""
@@ -112,9 +158,9 @@ class Follower:
             with suppress(OSError):  # the client has gone
                 await self._write_all()
         except DatabaseUnavailable:
-            log.warning("events.follower_waits", stream_id=str(self.feed.stream_id))
+            log.warning("events.subscriber_waits", stream_id=str(self.buffer.stream_id))
         except Exception:
-            log.exception("events.follower_failed", stream_id=str(self.feed.stream_id))
+            log.exception("events.subscriber_failed", stream_id=str(self.buffer.stream_id))
             await self._close(INTERNAL_ERROR)
         finally:
             self._writing = None
@@ -136,15 +182,15 @@ class Follower:
 
     def _count_delivery(self) -> None:
         """Once for a page: for the last of its events, if that is the last of the stream."""
-        at = self.feed.written_at
-        if at is not None and self.seq == self.feed.seq and self.seq > self._live_from:
+        at = self.buffer.written_at
+        if at is not None and self.seq == self.buffer.seq and self.seq > self._live_from:
             self._live_from = self.seq
             count_delivery(at)
 
     async def _next_frames(self) -> list[Frame]:
-        frames = self.feed.after(self.seq)
+        frames = self.buffer.after(self.seq)
         if frames is None:
-            page = await self._behind.run(Place(self.feed.stream_id, self.seq))
+            page = await self._behind.run(Place(self.buffer.stream_id, self.seq))
             frames = page.frames
             if page.is_deleted:
                 self.end(close_code(NotFound))

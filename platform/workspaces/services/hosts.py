@@ -2,16 +2,19 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from uuid import UUID
 
+from accounts.models import User
 from common.encryption import Unreadable, decrypt
 from common.threads import release_connection
 from connectors.errors import ConnectorNeedsReauth, ConnectorUnavailable
 from connectors.services import tokens
 from githosts.registry import connect
-from githosts.types import GitHost, HostKind
+from githosts.types import GitHost, HostKind, RepositoryPage
 from outbound.errors import HostError, HostFailed, TokenRefused
 from workspaces.errors import WorkspaceNeedsReauth, domain_error
 from workspaces.models import TOKEN_PURPOSE, Workspace
+from workspaces.selectors.workspaces import get_workspace
 from workspaces.services.reauth import note_refusal
 from workspaces.types import WorkspaceStatus
 
@@ -35,6 +38,16 @@ def open_host(workspace: Workspace) -> Iterator[GitHost]:
         if isinstance(error, TokenRefused) and workspace.connector_id is None:
             note_refusal(workspace=workspace)
         raise domain_error(error) from error
+
+
+def list_repositories(user: User, workspace_id: UUID, *, query: str, page: int) -> RepositoryPage:
+    """Repositories that the token of the user's workspace reaches, the latest changed first; with
+    `query` those with this text in their names. A page may be empty although there is a next one.
+
+    Raises NotFound, WorkspaceNeedsReauth, HostBusy, HostUnavailable.
+    """
+    with open_host(get_workspace(user, workspace_id)) as host:
+        return host.list_repositories(query=query, page=page)
 
 
 def _connected(workspace: Workspace) -> GitHost:

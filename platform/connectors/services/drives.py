@@ -2,11 +2,14 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from uuid import UUID
 
+from accounts.models import User
 from common.threads import release_connection
-from connectors.drive import Drive
+from connectors.drive import Drive, DrivePage
 from connectors.errors import domain_error
 from connectors.models import Connector
+from connectors.selectors.connectors import get_drive_connector
 from connectors.services import tokens
 from outbound.errors import HostError
 
@@ -29,3 +32,10 @@ def open_drive(connector: Connector) -> Iterator[Drive]:
             yield drive
     except HostError as error:
         raise domain_error(error) from error
+
+
+def list_files(user: User, connector_id: UUID, *, query: str, page: str) -> DrivePage:
+    """Files of the user's drive, the latest changed first; with `query` those with this text in
+    their names. Raises NotFound and the errors of `open_drive`."""
+    with open_drive(get_drive_connector(user, connector_id)) as drive:
+        return drive.list_files(query=query, page=page)
