@@ -30,7 +30,7 @@ from billing.types import Ending
 from conversations.selectors.conversations import get_conversation
 from conversations.services import sending
 from conversations.services.completion import REPLY
-from conversations.services.drafts import draft_message
+from conversations.services.preparation import prepare_message
 from conversations.services.sending import StartedReply
 from generations.endings import conclude
 from generations.types import Completion
@@ -109,7 +109,7 @@ def _send(line: Line) -> Record:
             user = get_live_user(tokens.read_access(line.token))
             conversation = get_conversation(user, line.conversation.pk)
             started = sending.start(
-                draft=draft_message(user, conversation, content=_CONTENT, parent_id=None),
+                prepared=prepare_message(user, conversation, content=_CONTENT, parent_id=None),
                 request_key=None,
                 owner_id=uuid4(),
                 request_id="bench",

@@ -10,8 +10,8 @@ from django.db import connection, transaction
 from accounts.models import User
 from bench import seed
 from simulator.bench_videos import BenchTask
-from studios.drafts import draft
 from studios.models import Generation
+from studios.preparation import prepare
 from studios.services.ordering import place
 from studios.types import Kind
 
@@ -96,9 +96,9 @@ def order_clips(count: int) -> list[UUID]:
     jobs: list[UUID] = []
     with transaction.atomic():
         for user in users.values():
-            ordered = draft(user=user, kind=Kind.VIDEO, values={}, **ORDER)
+            ordered = prepare(user=user, kind=Kind.VIDEO, values={}, **ORDER)
             for _ in range(min(_JOBS_OF_A_USER, count - len(jobs))):
-                jobs.append(place(draft=ordered, request_key=None)[0].generation.pk)
+                jobs.append(place(prepared=ordered, request_key=None)[0].generation.pk)
         postpone(jobs)
         # No worker is told: nothing is to be submitted.
         connection.run_on_commit.clear()

@@ -18,7 +18,7 @@ class StudiosConfig(AppConfig):
         from studios.handlers import AssetHandler, ImageHandler, VideoHandler
         from studios.invariants import INVARIANTS
         from studios.owned import OWNED
-        from studios.services.completion import lock_for_takedown, tell_takedown
+        from studios.services.completion import lock_for_takedown, publish_takedown
         from studios.types import JOBS, Kind
 
         invariants.register(*INVARIANTS)
@@ -26,7 +26,7 @@ class StudiosConfig(AppConfig):
         register(JOBS[Kind.VIDEO], VideoHandler())
         register(JOBS[Kind.ASSET], AssetHandler())
         taking_down.connect(lock_for_takedown)
-        taken_down.connect(tell_takedown)
+        taken_down.connect(publish_takedown)
         ownership.register(*OWNED)
         declarations.register(USER_STREAM, USER_EVENTS)
         ownership.register_closing(close)

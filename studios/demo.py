@@ -15,8 +15,8 @@ from msgspec import Struct
 from accounts.models import User
 from catalog.selectors import get_catalog
 from providers.config import SIMULATED_KEY
-from studios.drafts import draft, draft_extension
 from studios.models import Generation
+from studios.preparation import prepare, prepare_extension
 from studios.services.ordering import place
 from studios.types import Kind, Status
 
@@ -50,7 +50,7 @@ def order_gallery(user: User) -> list[Generation]:
     """Order the gallery of a user who has no jobs; nothing of providers that are not simulated.
     Returns the jobs.
 
-    Raises what `studios.drafts.draft` and `studios.services.ordering.place` do.
+    Raises what `studios.preparation.prepare` and `studios.services.ordering.place` do.
     """
     if Generation.objects.filter(account=user).exists():
         return []
@@ -69,16 +69,16 @@ def extend(clip_id: UUID) -> bool:
         return True
     if clip.status != Status.COMPLETED:
         return False
-    extension = draft_extension(user=clip.account, clip=clip, prompt=EXTENSION, seconds=None)
-    place(draft=extension, request_key=None)
+    extension = prepare_extension(user=clip.account, clip=clip, prompt=EXTENSION, seconds=None)
+    place(prepared=extension, request_key=None)
     return True
 
 
 def _order(user: User, piece: _Piece) -> Generation:
-    ordered = draft(
+    ordered = prepare(
         user=user, kind=piece.kind, model=piece.model, prompt=piece.prompt, values=piece.params
     )
-    placed, _ = place(draft=ordered, request_key=None)
+    placed, _ = place(prepared=ordered, request_key=None)
     return placed.generation
 
 

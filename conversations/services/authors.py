@@ -10,7 +10,7 @@ from django.db.models.functions import Length
 from accounts.models import User
 from conversations.models import Attachment, Conversation, Message, Share
 from conversations.selectors.conversations import default_title_of, get_listed
-from conversations.services.telling import tell_row
+from conversations.services.publishing import publish_row
 from conversations.types import DELETED
 from events.types import SYSTEM
 from files.services.uploads import release
@@ -43,7 +43,7 @@ def _erase(conversation_id: UUID, user: User) -> None:
     _erase_from_share(conversation, texts)
     _erase_title(conversation, user)
     conversation.save(update_fields=["title", "title_source", "characters"])
-    tell_row(get_listed(conversation.account, conversation.pk), actor=SYSTEM)
+    publish_row(get_listed(conversation.account, conversation.pk), actor=SYSTEM)
 
 
 def _growth(messages: QuerySet[Message]) -> int:

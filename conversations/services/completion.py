@@ -12,7 +12,7 @@ from conversations import events, user_events
 from conversations.models import Message
 from conversations.selectors.messages import state_of, text_in_log
 from conversations.serializers.messages import message_in_event
-from conversations.services.telling import for_all
+from conversations.services.publishing import for_all
 from events.selectors import list_data
 from events.services import append
 from generations.endings import Output

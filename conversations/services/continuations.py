@@ -10,7 +10,7 @@ from conversations.errors import ConversationFull
 from conversations.models import Conversation, Message
 from conversations.selectors.conversations import default_title, get_listed
 from conversations.services.conversations import check_room
-from conversations.services.telling import tell_row
+from conversations.services.publishing import publish_row
 from conversations.types import MAX_CHARACTERS, MAX_MESSAGES
 
 _Source = Conversation.TitleSource
@@ -59,7 +59,7 @@ def continue_with(
             finish_reason=each.finish_reason,
         )
     conversation.save(update_fields=["leaf"])
-    tell_row(get_listed(user, conversation.pk), is_new=True)
+    publish_row(get_listed(user, conversation.pk), is_new=True)
     return conversation
 
 

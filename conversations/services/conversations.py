@@ -26,7 +26,7 @@ from conversations.selectors.conversations import default_title_of, get_listed
 from conversations.selectors.messages import id_of
 from conversations.services.erasing import erase_conversations
 from conversations.services.locks import lock_conversations, lock_owned, lock_space, lock_writable
-from conversations.services.telling import sharers_of, tell_moved, tell_row
+from conversations.services.publishing import publish_move, publish_row, sharers_of
 from conversations.types import MAX_CONVERSATIONS, MAX_CONVERSATIONS_PER_DAY
 from events.services import append_to_users
 from events.types import NewEvent, ToUser
@@ -67,7 +67,7 @@ def create(
     if title:
         conversation.title, conversation.title_source = title, _USERS
     conversation.save(force_insert=True)
-    tell_row(get_listed(user, conversation.pk), is_new=True)
+    publish_row(get_listed(user, conversation.pk), is_new=True)
     return conversation
 
 
@@ -97,7 +97,7 @@ def update(*, user: User, conversation_id: UUID, **changes: Unpack[ConversationC
         conversation.leaf_id = id_of(conversation, "active_leaf_id", changes["active_leaf_id"])
     if changes:
         conversation.save()
-        tell_moved(get_listed(user, conversation_id), before=before)
+        publish_move(get_listed(user, conversation_id), before=before)
 
 
 def delete(*, user: User, conversation_id: UUID) -> None:

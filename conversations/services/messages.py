@@ -15,7 +15,7 @@ from conversations.selectors.conversations import default_title_of, get_listed
 from conversations.selectors.messages import get_message
 from conversations.services.erasing import erase_messages
 from conversations.services.locks import lock_owned
-from conversations.services.telling import tell_row
+from conversations.services.publishing import publish_row
 
 _LENGTH = Sum(Length("content") + Length("reasoning"))
 
@@ -44,7 +44,7 @@ def delete(*, user: User, conversation_id: UUID, message_id: UUID | str) -> None
     if is_untitled and message.parent_id is None:
         changes["title"] = default_title_of(conversation)
     Conversation.objects.filter(pk=conversation.pk).update(**changes)
-    tell_row(get_listed(user, conversation_id))
+    publish_row(get_listed(user, conversation_id))
 
 
 def _delete(messages: QuerySet[Message]) -> dict[str, int]:

@@ -12,7 +12,7 @@ from conversations import user_events
 from conversations.errors import NothingToShareWith, TooManySpaces
 from conversations.models import Space
 from conversations.services.locks import lock_space
-from conversations.services.telling import tell_all, tell_space
+from conversations.services.publishing import publish_space, publish_to_all
 from conversations.types import MAX_SPACES
 from teams.errors import NoTeam
 from teams.models import Member
@@ -52,7 +52,7 @@ def update(*, user: User, space_id: UUID, **changes: Unpack[SpaceChanges]) -> No
         space.updated_at = Now()
         space.save(update_fields=[*changes, "updated_at"])
         space.refresh_from_db(fields=["updated_at"])
-        tell_space(space, was_shared=was_shared)
+        publish_space(space, was_shared=was_shared)
 
 
 @transaction.atomic
@@ -61,7 +61,7 @@ def delete(*, user: User, space_id: UUID) -> None:
     Raises NotFound, OwnerOnly."""
     space = lock_space(user, space_id)
     Space.objects.filter(pk=space_id).delete()
-    tell_all(user.pk, space, [user_events.space_deleted(space_id)])
+    publish_to_all(user.pk, space, [user_events.space_deleted(space_id)])
 
 
 def take_back(*, instance: Member, **_: Any) -> None:

@@ -8,7 +8,7 @@ from billing.services import endings
 from billing.types import Ending, Resolution
 from conversations.models import Conversation
 from conversations.selectors.conversations import get_listed
-from conversations.services.telling import tell_row
+from conversations.services.publishing import publish_row
 from events.types import SYSTEM
 
 _Source = Conversation.TitleSource
@@ -36,5 +36,5 @@ def _entitle(question_id: UUID, title: str) -> bool:
         return False
     conversation.title, conversation.title_source = title, _Source.MODEL
     conversation.save(update_fields=["title", "title_source"])
-    tell_row(get_listed(conversation.account, conversation.pk), actor=SYSTEM)
+    publish_row(get_listed(conversation.account, conversation.pk), actor=SYSTEM)
     return True

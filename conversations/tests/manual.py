@@ -15,7 +15,7 @@ from conversations.models import Conversation, Message
 from conversations.selectors.conversations import get_conversation
 from conversations.services import sending
 from conversations.services.completion import REPLY
-from conversations.services.drafts import draft_message
+from conversations.services.preparation import prepare_message
 from conversations.services.sending import StartedReply
 from events.services import append
 from events.types import NewEvent
@@ -83,9 +83,9 @@ def begin(
 ) -> Call:
     """Say something."""
     owner = bank.live_owner()
-    draft = draft_message(user, get_conversation(user, conversation.pk), content=content)
+    prepared = prepare_message(user, get_conversation(user, conversation.pk), content=content)
     started = sending.start(
-        draft=draft, request_key=request_key, owner_id=owner, request_id="req_test"
+        prepared=prepared, request_key=request_key, owner_id=owner, request_id="req_test"
     )
     assert isinstance(started, StartedReply)
     return Call(started, owner)

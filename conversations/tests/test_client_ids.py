@@ -13,7 +13,7 @@ from conftest import Persona
 from conversations.models import Attachment, Message
 from conversations.selectors.conversations import get_conversation
 from conversations.services import sending
-from conversations.services.drafts import draft_message
+from conversations.services.preparation import prepare_message
 from conversations.tests import manual
 from conversations.tests.conftest import NewSpeaker
 from conversations.tests.rows import USER, add, talk
@@ -344,8 +344,8 @@ def test_a_message_has_not_the_own_id_of_another(alice: Persona) -> None:
 @pytest.mark.parametrize("has_ended", [False, True], ids=["running", "ended"])
 def test_two_at_the_same_moment_are_one(user: User, place: Shape, has_ended: bool) -> None:
     conversation = talk(user)
-    drafts = [
-        draft_message(
+    prepared_replies = [
+        prepare_message(
             user,
             get_conversation(user, conversation.pk),
             content="Hi",
@@ -356,7 +356,7 @@ def test_two_at_the_same_moment_are_one(user: User, place: Shape, has_ended: boo
     ]
     owner = bank.live_owner()
     started = sending.start(
-        draft=drafts[0], request_key=None, owner_id=owner, request_id="req_test"
+        prepared=prepared_replies[0], request_key=None, owner_id=owner, request_id="req_test"
     )
     assert isinstance(started, sending.StartedReply)
     call = manual.Call(started, owner)
@@ -364,7 +364,9 @@ def test_two_at_the_same_moment_are_one(user: User, place: Shape, has_ended: boo
         call.settle("Hello.")
 
     with pytest.raises(IdempotencyInProgress):
-        sending.start(draft=drafts[1], request_key=None, owner_id=owner, request_id="req_test")
+        sending.start(
+            prepared=prepared_replies[1], request_key=None, owner_id=owner, request_id="req_test"
+        )
 
     assert Message.objects.filter(conversation=conversation, role=USER).count() == 1
     if not has_ended:

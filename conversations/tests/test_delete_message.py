@@ -20,7 +20,7 @@ from conversations.models import Conversation, Message
 from conversations.selectors.conversations import get_conversation
 from conversations.selectors.messages import find_earlier, get_message
 from conversations.services import messages, sending
-from conversations.services.drafts import draft_message, draft_regeneration
+from conversations.services.preparation import prepare_message, prepare_regeneration
 from conversations.tests import manual
 from conversations.tests.conftest import NewSpeaker
 from conversations.tests.rows import ASSISTANT, add, talk
@@ -212,21 +212,24 @@ def user(committed: None, providers: None) -> User:
     return new_user("alice", plan="max", balance_usd=5)
 
 
-def test_what_was_drafted_after_it_is_refused_when_it_is_gone(user: User) -> None:
+def test_what_was_prepared_after_it_is_refused_when_it_is_gone(user: User) -> None:
     sea = talk(user, "How deep?", "Very.")
     question, reply = sea.messages.order_by("id")
     conversation = get_conversation(user, sea.pk)
-    drafts = [
-        draft_regeneration(user, conversation, get_message(user, sea.pk, reply.pk)),
-        draft_message(user, conversation, content="Why?", parent_id=reply.pk),
+    prepared_replies = [
+        prepare_regeneration(user, conversation, get_message(user, sea.pk, reply.pk)),
+        prepare_message(user, conversation, content="Why?", parent_id=reply.pk),
     ]
     add(sea, "Other.", parent=None)
     messages.delete(user=user, conversation_id=sea.pk, message_id=question.pk)
 
-    for draft in drafts:
+    for prepared in prepared_replies:
         with pytest.raises(NotFound):
             sending.start(
-                draft=draft, request_key=None, owner_id=bank.live_owner(), request_id="req_test"
+                prepared=prepared,
+                request_key=None,
+                owner_id=bank.live_owner(),
+                request_id="req_test",
             )
 
     assert left(sea) == ["Other."]

@@ -15,7 +15,7 @@ from billing.types import RequestKey
 from conversations.errors import ReplyRunning
 from conversations.selectors.conversations import get_conversation
 from conversations.services import sending
-from conversations.services.drafts import draft_message, draft_repeat
+from conversations.services.preparation import prepare_message, prepare_repeat
 from conversations.services.sending import StartedReply
 from conversations.tests import manual
 from conversations.tests.conftest import NewSpeaker
@@ -186,11 +186,11 @@ def test_nor_where_one_has_come_at_the_same_moment(user: User) -> None:
     conversation = talk(user)
     failed = manual.begin(user, conversation, request_key=request_key)
     failed.release(UpstreamFailed())
-    draft = draft_repeat(user, get_conversation(user, conversation.pk), failed.reply)
+    prepared = prepare_repeat(user, get_conversation(user, conversation.pk), failed.reply)
     manual.begin(user, conversation).settle("Hello.")
     with pytest.raises(ReplyRunning):
         sending.start(
-            draft=draft,
+            prepared=prepared,
             request_key=request_key,
             owner_id=failed.owner,
             request_id="req_test",
@@ -201,12 +201,12 @@ def test_nor_where_one_has_come_at_the_same_moment(user: User) -> None:
 def test_one_that_failed_while_it_was_sent_again_is_sent_once_more(user: User) -> None:
     request_key = RequestKey("/", uuid4().hex, b"")
     conversation = talk(user)
-    draft = draft_message(user, conversation, content="Hi")
+    prepared = prepare_message(user, conversation, content="Hi")
     call = manual.begin(user, conversation, request_key=request_key)
     call.release(UpstreamFailed())
     with pytest.raises(IdempotencyInProgress):
         sending.start(
-            draft=draft, request_key=request_key, owner_id=call.owner, request_id="req_test"
+            prepared=prepared, request_key=request_key, owner_id=call.owner, request_id="req_test"
         )
     assert conversation.messages.count() == 2
 
@@ -225,9 +225,9 @@ def test_one_whose_process_died_is_told_again_where_anything_was_paid_for_it(
     call.save(cost)
     call.die()
 
-    draft = draft_repeat(alice, get_conversation(alice, conversation.pk), call.reply)
+    prepared = prepare_repeat(alice, get_conversation(alice, conversation.pk), call.reply)
     replayed = sending.start(
-        draft=draft, request_key=request_key, owner_id=call.owner, request_id="req_test"
+        prepared=prepared, request_key=request_key, owner_id=call.owner, request_id="req_test"
     )
 
     assert replayed == call.reply
@@ -242,9 +242,9 @@ def test_one_whose_process_died_before_it_had_cost_anything_is_carried_out_anew(
     call.save(0)
     call.die()
 
-    draft = draft_repeat(user, get_conversation(user, conversation.pk), call.reply)
+    prepared = prepare_repeat(user, get_conversation(user, conversation.pk), call.reply)
     started = sending.start(
-        draft=draft, request_key=request_key, owner_id=live_owner(), request_id="req_test"
+        prepared=prepared, request_key=request_key, owner_id=live_owner(), request_id="req_test"
     )
 
     assert isinstance(started, StartedReply)

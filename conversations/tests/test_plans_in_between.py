@@ -13,7 +13,7 @@ from billing.tests import bank
 from billing.types import FREE_OUTPUT_TOKENS
 from conversations.models import Conversation, Message
 from conversations.services import sending
-from conversations.services.drafts import draft_message
+from conversations.services.preparation import prepare_message
 from conversations.services.sending import StartedReply
 from conversations.tests import manual
 from conversations.tests.rows import talk
@@ -35,12 +35,12 @@ def spent_budget(settings: Settings) -> Any:
 
 
 def begin_after_a_change(user: User, plan: str, model: str) -> StartedReply:
-    """A message that was drafted before the user's plan became that one."""
+    """A message that was prepared before the user's plan became that one."""
     conversation = talk(user)
-    draft = draft_message(user, conversation, content="Hi", model=model)
+    prepared = prepare_message(user, conversation, content="Hi", model=model)
     Subscription.objects.filter(account=user).update(plan=plan)
     started = sending.start(
-        draft=draft, request_key=None, owner_id=bank.live_owner(), request_id="req_test"
+        prepared=prepared, request_key=None, owner_id=bank.live_owner(), request_id="req_test"
     )
     assert isinstance(started, StartedReply)
     return started

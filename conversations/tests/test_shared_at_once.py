@@ -19,7 +19,7 @@ from conversations.errors import ReadOnly
 from conversations.models import Conversation, Message, Space
 from conversations.selectors.conversations import get_conversation
 from conversations.services import conversations, sending, spaces
-from conversations.services.drafts import draft_message
+from conversations.services.preparation import prepare_message
 from conversations.services.sending import StartedReply
 from conversations.tests import manual
 from conversations.tests.sharers import new_shared_row, put_together
@@ -61,12 +61,16 @@ class Pair:
         conversations.update(user=self.alice, conversation_id=self.sea.pk, space_id=None)
 
     def begin(self, asker: User | None = None) -> Callable[[], StartedReply | Message]:
-        """A request for a reply, bob's or that of somebody else, drafted and not yet begun."""
+        """A request for a reply, bob's or that of somebody else, prepared and not yet begun."""
         asker = asker or self.bob
-        draft = draft_message(asker, get_conversation(asker, self.sea.pk), content="Why?")
+        prepared = prepare_message(asker, get_conversation(asker, self.sea.pk), content="Why?")
         owner_id = bank.live_owner()
         return partial(
-            sending.start, draft=draft, request_key=None, owner_id=owner_id, request_id="req_test"
+            sending.start,
+            prepared=prepared,
+            request_key=None,
+            owner_id=owner_id,
+            request_id="req_test",
         )
 
 
@@ -98,7 +102,7 @@ def assert_nothing_begun(pair: Pair) -> None:
     assert Wallet.objects.get(account=pair.bob).held == 0
 
 
-def test_a_reply_that_is_drafted_before_the_removal_does_not_begin_after_it() -> None:
+def test_a_reply_that_is_prepared_before_the_removal_does_not_begin_after_it() -> None:
     pair = Pair()
     start = pair.begin()
     pair.remove()
@@ -107,7 +111,7 @@ def test_a_reply_that_is_drafted_before_the_removal_does_not_begin_after_it() ->
     assert_nothing_begun(pair)
 
 
-def test_a_reply_that_is_drafted_before_only_reading_is_left_does_not_begin() -> None:
+def test_a_reply_that_is_prepared_before_only_reading_is_left_does_not_begin() -> None:
     pair = Pair()
     start = pair.begin()
     pair.share("read")

@@ -1,6 +1,6 @@
 """Requests for replies, and what the oracle says of them.
 
-What they do is done step by step, so that one may begin long after it was drafted, as where two
+What they do is done step by step, so that one may begin long after it was prepared, as where two
 meet.
 """
 
@@ -29,7 +29,12 @@ from conversations.models import Conversation, Message
 from conversations.selectors.conversations import get_writable
 from conversations.selectors.messages import find_earlier, find_sent, get_message, is_answer
 from conversations.services import sending
-from conversations.services.drafts import Draft, draft_message, draft_regeneration, draft_repeat
+from conversations.services.preparation import (
+    PreparedReply,
+    prepare_message,
+    prepare_regeneration,
+    prepare_repeat,
+)
 from conversations.tests.acts import REFUSED, Conversations, one
 from conversations.tests.manual import Call
 from conversations.tests.story import (
@@ -50,19 +55,19 @@ from files.models import Upload
 class Request:
     """The request of `asker` for a reply: to the `question`, or to something new after `parent`,
     with that `body` and these `files`. `follows`: only while `parent` is the end of the branch that
-    is shown. `refusal`: what its draft is answered with."""
+    is shown. `refusal`: what its preparation is answered with."""
 
     asker: User
     talk: Talk
     request_key: RequestKey | None
-    ask: Callable[[Conversation], Draft]
+    ask: Callable[[Conversation], PreparedReply]
     question: UUID | None = None
     parent: UUID | None = None
     follows: bool = False
     body: Shape = field(default_factory=dict)
     files: tuple[str, ...] = ()
     refusal: type[DomainError] | None = None
-    draft: Draft | None = None
+    prepared: PreparedReply | None = None
 
 
 class World(Conversations):
@@ -135,7 +140,7 @@ class World(Conversations):
             asker,
             talk,
             once_of(f"/{talk.id}", name, str(body)),
-            partial(draft_message, asker, **body),
+            partial(prepare_message, asker, **body),
             parent=parent,
             follows=not place,
             body=body,
@@ -147,9 +152,9 @@ class World(Conversations):
     def send_message(
         self, asker: User, talk: Talk, message: ExpectedMessage, name: str | None, *, waits: bool
     ) -> None:
-        def ask(conversation: Conversation) -> Draft:
+        def ask(conversation: Conversation) -> PreparedReply:
             row = get_message(asker, talk.id, message.name)
-            return draft_regeneration(asker, conversation, row)
+            return prepare_regeneration(asker, conversation, row)
 
         # It may be deleted, and another message have its client's id.
         named = [each for each in talk.messages.values() if each.name == message.name]
@@ -181,7 +186,7 @@ class World(Conversations):
                 self.writings[reply.id].is_unwanted = True
 
     def request(self, request: Request, *, waits: bool) -> None:
-        """What the view does, as far as the draft."""
+        """What the view does, as far as the reply is prepared."""
         asker, talk, request_key = request.asker, request.talk, request.request_key
         if refusal := self.no_access(request):
             with pytest.raises(refusal):
@@ -218,7 +223,7 @@ class World(Conversations):
             assert is_answer(earlier) != self.is_to_be_repeated(made)
             if not self.is_to_be_repeated(made):
                 return
-            ask = partial(draft_repeat, asker, failed=earlier)
+            ask = partial(prepare_repeat, asker, failed=earlier)
             request = Request(
                 asker, talk, request_key, ask, question=made.parent, parent=made.id, follows=True
             )
@@ -226,20 +231,20 @@ class World(Conversations):
             with pytest.raises(request.refusal):
                 request.ask(conversation)
             return
-        request.draft = request.ask(conversation)
+        request.prepared = request.ask(conversation)
         self.waiting.append(request)
         if not waits:
             self.go_on(-1)
 
     def go_on(self, pick: int) -> None:
-        """With a request, before which something may have come since it was drafted."""
+        """With a request, before which something may have come since it was prepared."""
         if not self.waiting:
             return
         request = self.waiting.pop(pick % len(self.waiting))
-        assert request.draft is not None
+        assert request.prepared is not None
         begin = partial(
             sending.start,
-            draft=request.draft,
+            prepared=request.prepared,
             request_key=request.request_key,
             owner_id=self.owner,
             request_id="req_test",
@@ -278,7 +283,7 @@ class World(Conversations):
         return named is not None and key is not None and named[0] != key.digest
 
     def refusal_of(self, request: Request) -> type[DomainError] | None:
-        """Of what was drafted before."""
+        """Of what was prepared before."""
         talk = request.talk
         if self.is_anothers(request):
             return IdempotencyMismatch

@@ -60,7 +60,12 @@ from conversations.selectors.messages import (
 )
 from conversations.serializers.messages import ExchangeSerializer, MessageSerializer
 from conversations.services import messages, sending
-from conversations.services.drafts import Draft, draft_message, draft_regeneration, draft_repeat
+from conversations.services.preparation import (
+    PreparedReply,
+    prepare_message,
+    prepare_regeneration,
+    prepare_repeat,
+)
 from conversations.services.stopping import stop
 from edge.streaming_response import streaming_response
 from events.hub import get_hub
@@ -163,8 +168,8 @@ class MessageViewSet(ViewSet):
         """
         conversation = get_writable(request.user, conversation_id)
         body = read(SendInputSerializer, request.data)
-        draft = partial(draft_message, request.user, conversation)
-        return _answer(request, conversation, body, draft)
+        prepared = partial(prepare_message, request.user, conversation)
+        return _answer(request, conversation, body, prepared)
 
     @extend_schema(
         operation_id="regenerateReply",
@@ -184,8 +189,8 @@ class MessageViewSet(ViewSet):
         conversation = get_writable(request.user, conversation_id)
         message = get_message(request.user, conversation_id, message_id)
         body = read(ReplyInputSerializer, request.data)
-        draft = partial(draft_regeneration, request.user, conversation, message)
-        return _answer(request, conversation, body, draft)
+        prepared = partial(prepare_regeneration, request.user, conversation, message)
+        return _answer(request, conversation, body, prepared)
 
     @extend_schema(
         operation_id="stopReply",
@@ -213,7 +218,7 @@ def _answer(
     request: AuthenticatedRequest,
     conversation: Conversation,
     body: dict[str, Any],
-    draft: Callable[..., Draft],
+    prepared: Callable[..., PreparedReply],
 ) -> HttpResponseBase:
     """Start the reply that the body asks for, and send it; or the reply of the same request where
     that was sent before."""
@@ -222,12 +227,14 @@ def _answer(
     key = read_request_key(request, body)
     earlier = find_earlier(request.user, key) or find_sent(request.user, conversation, body)
     if earlier is not None and is_answer(earlier):
-        # Before a draft is made: that may be refused now.
+        # Before it is prepared: that may be refused now.
         return _replay(request, earlier, is_streamed)
     if earlier is not None:
-        draft = partial(draft_repeat, request.user, conversation, earlier)
+        prepared = partial(prepare_repeat, request.user, conversation, earlier)
     request_id = request._request.request_id  # type: ignore[attr-defined]
-    start = partial(sending.start, request_key=key, request_id=request_id, draft=draft(**body))
+    start = partial(
+        sending.start, request_key=key, request_id=request_id, prepared=prepared(**body)
+    )
     reply = launch(start)
     if isinstance(reply, Reply):
         return _live(request, conversation, reply, is_streamed)

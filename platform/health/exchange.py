@@ -174,7 +174,7 @@ class Exchange:
         if share.is_empty:
             return
         try:
-            self._store.tell_of_callers(share, self._status.now(), self._caller_rules())
+            self._store.publish_callers(share, self._status.now(), self._caller_rules())
         except _AWAY:
             self._status.put_back_share(share)
             raise

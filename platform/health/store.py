@@ -171,7 +171,7 @@ class Store:
         pipe.expire(_KEYS, _KEPT_FAILURES)
         pipe.execute()
 
-    def tell_of_callers(self, share: Share, now: float, rules: CallerRules) -> None:
+    def publish_callers(self, share: Share, now: float, rules: CallerRules) -> None:
         """Count failures, and say who is refused: callers after a row of failures, for longer with
         each further one, and payers that have spent their quota, until the period ends."""
         period = int(now / rules.window)

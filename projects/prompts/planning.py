@@ -56,7 +56,7 @@ class RosterModel(Struct, frozen=True, kw_only=True):
         return f"{self.id}: by {self.vendor}, price {self.price}, {strength}"
 
 
-class Brief(Struct, frozen=True, kw_only=True):
+class PlanContext(Struct, frozen=True, kw_only=True):
     """What the planner knows. `repository` is the digest of the one that is worked on, if any;
     `uploads` are lines about the user's files; `messages` those that the user has sent since the
     start."""
@@ -70,26 +70,26 @@ class Brief(Struct, frozen=True, kw_only=True):
     messages: Sequence[str] = ()
 
 
-def planning_prompt(brief: Brief) -> str:
+def planning_prompt(context: PlanContext) -> str:
     """Ask for a plan."""
     return "\n\n".join(
         [
             _TASK + MATERIAL,
-            *_sections(brief),
-            _rules(brief),
-            section("form", f"Answer with this JSON and nothing else:\n{_form(brief)}"),
+            *_sections(context),
+            _rules(context),
+            section("form", f"Answer with this JSON and nothing else:\n{_form(context)}"),
         ]
     )
 
 
-def repair_prompt(brief: Brief, faults: Sequence[str]) -> str:
+def repair_prompt(context: PlanContext, faults: Sequence[str]) -> str:
     """Ask again, after an answer that was no sound plan; that answer is the turn before."""
     lines = "\n".join(f"- {fault}" for fault in faults)
     return "\n\n".join(
         [
             "Your plan cannot be carried out:",
             delimit("faults", lines),
-            _rules(brief),
+            _rules(context),
             "Answer with the whole plan again, as JSON in the same form, and nothing else.",
         ]
     )
@@ -103,32 +103,32 @@ def roster_section(roster: Sequence[RosterModel]) -> str:
     return section("models", "\n".join(models))
 
 
-def _form(brief: Brief) -> str:
-    return _FORM % (_READS if brief.repository else "")
+def _form(context: PlanContext) -> str:
+    return _FORM % (_READS if context.repository else "")
 
 
-def _sections(brief: Brief) -> list[str]:
-    sections = [delimit("goal", brief.goal), roster_section(brief.roster)]
-    if brief.repository:
-        sections.append(delimit("repository", brief.repository))
-    if brief.uploads:
-        sections.append(delimit("uploads", "\n".join(brief.uploads)))
-    if brief.messages:
-        messages = "\n".join(delimit("message", text) for text in brief.messages)
+def _sections(context: PlanContext) -> list[str]:
+    sections = [delimit("goal", context.goal), roster_section(context.roster)]
+    if context.repository:
+        sections.append(delimit("repository", context.repository))
+    if context.uploads:
+        sections.append(delimit("uploads", "\n".join(context.uploads)))
+    if context.messages:
+        messages = "\n".join(delimit("message", text) for text in context.messages)
         sections.append(section("messages", messages))
     return sections
 
 
-def _rules(brief: Brief) -> str:
+def _rules(context: PlanContext) -> str:
     return section(
         "rules",
-        f"- At most {brief.max_subtasks} subtasks; fewer are better where they do. "
-        f"{brief.max_parallel} are worked on at a time.\n"
+        f"- At most {context.max_subtasks} subtasks; fewer are better where they do. "
+        f"{context.max_parallel} are worked on at a time.\n"
         "- A subtask that needs nothing of another depends on nothing.\n"
         "- Two subtasks do not write the same file, unless one depends on the other.\n"
         "- Who works on a subtask sees its instructions, the results that it depends on, and "
         "summaries of the others.\n"
-        f"{_RULE_OF_READS if brief.repository else ''}"
+        f"{_RULE_OF_READS if context.repository else ''}"
         f"- Instructions have at most {MAX_INSTRUCTIONS} characters, and acceptance at most "
         f"{MAX_ACCEPTANCE} points.\n"
         "- Suggest the model that suits the subtask: dear ones for hard parts, cheap ones for "

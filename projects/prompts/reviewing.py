@@ -22,7 +22,7 @@ FORM = """\
 }"""
 
 
-class ReviewBrief(Struct, frozen=True, kw_only=True):
+class ReviewContext(Struct, frozen=True, kw_only=True):
     """What a reviewer knows. `files` are those of the attempt, by path, and `faults` what of it
     could not be used; `room` is the number of
     characters for the attempt."""
@@ -59,21 +59,23 @@ class Review(Struct, frozen=True):
         return [*failed, *self.issues][:_MAX_ISSUES]
 
 
-def review_prompt(brief: ReviewBrief) -> str:
+def review_prompt(context: ReviewContext) -> str:
     """Ask for a review of an attempt. The reviewer does not learn which model made it."""
-    cut = cut_to(brief.body, brief.room)
-    files = [delimit("file", text, name=path) for path, text in _fitting(brief, len(cut.text))]
-    points = "\n".join(f"- {each}" for each in brief.acceptance) or "- It does what the task says."
+    cut = cut_to(context.body, context.room)
+    files = [delimit("file", text, name=path) for path, text in _fitting(context, len(cut.text))]
+    points = (
+        "\n".join(f"- {each}" for each in context.acceptance) or "- It does what the task says."
+    )
     return "\n\n".join(
         [
             "You review the result of one part of a larger piece of work. " + MATERIAL,
-            delimit("goal", brief.goal),
-            delimit("task", f"{brief.title}\n\n{brief.instructions}"),
+            delimit("goal", context.goal),
+            delimit("task", f"{context.title}\n\n{context.instructions}"),
             delimit("done_when", points),
             delimit("attempt", "\n".join(filter(None, (cut.text, cut.note)))),
             *files,
-            *[delimit("faults", "\n".join(f"- {each}" for each in brief.faults))]
-            * bool(brief.faults),
+            *[delimit("faults", "\n".join(f"- {each}" for each in context.faults))]
+            * bool(context.faults),
             section(
                 "rules",
                 "- Judge each point of done_when by what stands in the attempt and its files.\n"
@@ -124,11 +126,11 @@ def _text(raw: Any) -> str:
     return raw.strip()[:_MAX_ISSUE] if isinstance(raw, str) else ""
 
 
-def _fitting(brief: ReviewBrief, used: int) -> list[tuple[str, str]]:
+def _fitting(context: ReviewContext, used: int) -> list[tuple[str, str]]:
     """The files, with a note in the place of those for which there is no room."""
-    room = brief.room - used
+    room = context.room - used
     shown = []
-    for path, text in brief.files.items():
+    for path, text in context.files.items():
         if len(text) > room:
             shown.append((path, f"[{len(text)} characters, left out for want of room.]"))
         else:

@@ -47,7 +47,7 @@ class Summary(Struct, frozen=True, kw_only=True):
     text: str
 
 
-class WorkBrief(Struct, frozen=True, kw_only=True):
+class WorkContext(Struct, frozen=True, kw_only=True):
     """What a subtask's author knows. `inputs` are the results of the subtasks that it depends on,
     `others` the summaries of those that it does not; `notes` are the user's and the planner's.
     `sources` are files of the repository, None where one is no text or too long. `room` is the
@@ -75,18 +75,18 @@ class Revision(Struct, frozen=True, kw_only=True):
     issues: Sequence[str]
 
 
-def work_prompt(brief: WorkBrief) -> str:
+def work_prompt(context: WorkContext) -> str:
     """Ask for the result of a subtask."""
     return "\n\n".join(
         [
             _WORK + MATERIAL,
-            delimit("goal", brief.goal),
-            delimit("task", _task(brief)),
-            *_points(brief.acceptance),
-            *_inputs(brief),
-            *_notes(brief.notes),
-            _work_rules(brief),
-            _form(brief),
+            delimit("goal", context.goal),
+            delimit("task", _task(context)),
+            *_points(context.acceptance),
+            *_inputs(context),
+            *_notes(context.notes),
+            _work_rules(context),
+            _form(context),
         ]
     )
 
@@ -123,26 +123,26 @@ def final_prompt(*, goal: str, instructions: str, results: Sequence[Result], roo
     )
 
 
-def _task(brief: WorkBrief) -> str:
-    files = f"Files to write: {', '.join(brief.writes)}" if brief.writes else ""
-    return "\n\n".join(filter(None, (brief.title, brief.instructions, files)))
+def _task(context: WorkContext) -> str:
+    files = f"Files to write: {', '.join(context.writes)}" if context.writes else ""
+    return "\n\n".join(filter(None, (context.title, context.instructions, files)))
 
 
 def _points(acceptance: Sequence[str]) -> list[str]:
     return [delimit("done_when", "\n".join(f"- {each}" for each in acceptance))] * bool(acceptance)
 
 
-def _inputs(brief: WorkBrief) -> list[str]:
+def _inputs(context: WorkContext) -> list[str]:
     # Half of the room is for what others have made, where there are files of a repository too.
-    room = brief.room // 2 if brief.sources else brief.room
-    share = room // max(1, len(brief.inputs) + len(brief.uploads))
-    parts = [_result(result, share) for result in brief.inputs]
-    parts += [_file(name, text, share) for name, text in brief.uploads.items()]
+    room = context.room // 2 if context.sources else context.room
+    share = room // max(1, len(context.inputs) + len(context.uploads))
+    parts = [_result(result, share) for result in context.inputs]
+    parts += [_file(name, text, share) for name, text in context.uploads.items()]
     parts += [
         delimit("summary", other.text, subtask=other.key, title=other.title)
-        for other in brief.others
+        for other in context.others
     ]
-    parts += _sources(brief.sources, brief.room - room)
+    parts += _sources(context.sources, context.room - room)
     return [section("inputs", "\n".join(parts))] if parts else []
 
 
@@ -183,18 +183,18 @@ def _notes(notes: Sequence[str]) -> list[str]:
     return [section("notes", "\n".join(delimit("note", note) for note in notes))]
 
 
-def _work_rules(brief: WorkBrief) -> str:
+def _work_rules(context: WorkContext) -> str:
     rules = [
         "- Do your part alone, all of it.",
         "- Invent no facts. Where something is missing, say what, and go on with what you have.",
     ]
-    if brief.notes:
+    if context.notes:
         rules.append("- Notes come from the person who set the goal: follow them.")
     return section("rules", "\n".join(rules))
 
 
-def _form(brief: WorkBrief) -> str:
-    mark, output = brief.mark, brief.output or "the result"
+def _form(context: WorkContext) -> str:
+    mark, output = context.mark, context.output or "the result"
     lines = [
         f"Write {output} as Markdown.",
         _FILES,

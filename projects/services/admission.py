@@ -9,7 +9,7 @@ from inference.bounds import worst_chat_cost
 from inference.errors import ProviderNotAvailable
 from projects.errors import RunLimitReached
 from projects.models import Run
-from projects.prompts.planning import Brief, planning_prompt
+from projects.prompts.planning import PlanContext, planning_prompt
 from projects.selectors.roster import roster_of_run
 from projects.types import MAX_RUNS, RunStatus
 from providers.types import Message
@@ -37,10 +37,10 @@ def check_first_step(*, run: Run) -> None:
     if model is None or not roster:
         raise ProviderNotAvailable
     check(model, run.account_id)
-    brief = Brief(
+    context = PlanContext(
         goal=run.goal, roster=roster, max_subtasks=run.max_subtasks, max_parallel=run.max_parallel
     )
-    worst = worst_chat_cost(model, (Message("user", planning_prompt(brief)),))
+    worst = worst_chat_cost(model, (Message("user", planning_prompt(context)),))
     refusal = get_spending_power(run.account).refusal_of(model.id, worst)
     if refusal is not None:
         raise refusal

@@ -12,7 +12,7 @@ from catalog.selectors import get_catalog
 from inference.bounds import chat_cost
 from inference.errors import ProviderNotAvailable
 from projects.plans import Plan, PlannedSubtask
-from projects.prompts.planning import Brief, planning_prompt
+from projects.prompts.planning import PlanContext, planning_prompt
 from projects.selectors.roster import assign, default_planner, reviewer_of, roster_of
 from projects.types import FEATURE, Estimate, StepKind, StepsEstimate
 from providers.token_estimate import estimate_text
@@ -56,12 +56,14 @@ def estimate(
     models = roster_of(user, roster or ())
     if not models:
         raise ProviderNotAvailable
-    brief = Brief(goal=goal, roster=models, max_subtasks=max_subtasks, max_parallel=max_parallel)
+    context = PlanContext(
+        goal=goal, roster=models, max_subtasks=max_subtasks, max_parallel=max_parallel
+    )
     planner = planner_model or default_planner(user)
     power, catalog = get_spending_power(user), get_catalog()
     available = power.available
     counts, costs = dict.fromkeys(_WRITTEN, 0), dict.fromkeys(_WRITTEN, 0)
-    for call in _calls(brief, planner, reviewer_model, reviews):
+    for call in _calls(context, planner, reviewer_model, reviews):
         model = catalog.models[call.model]
         cost = chat_cost(model, call.tokens_in, _WRITTEN[call.kind])
         counts[call.kind] += 1
@@ -80,19 +82,19 @@ def estimate(
     )
 
 
-def _calls(brief: Brief, planner: str, reviewer: str, reviews: bool) -> Iterator[_Call]:
+def _calls(context: PlanContext, planner: str, reviewer: str, reviews: bool) -> Iterator[_Call]:
     """The calls of a run whose parts depend on each other in pairs."""
     parts = [
         PlannedSubtask(key=str(n), title="", instructions="")
-        for n in range(min(brief.max_subtasks, EXPECTED_SUBTASKS))
+        for n in range(min(context.max_subtasks, EXPECTED_SUBTASKS))
     ]
-    assigned = assign(Plan(title="", summary="", subtasks=tuple(parts)), brief.roster)
-    written, goal = _WRITTEN[StepKind.WORK], estimate_text(brief.goal)
-    yield _Call(StepKind.PLAN, planner, estimate_text(planning_prompt(brief)))
+    assigned = assign(Plan(title="", summary="", subtasks=tuple(parts)), context.roster)
+    written, goal = _WRITTEN[StepKind.WORK], estimate_text(context.goal)
+    yield _Call(StepKind.PLAN, planner, estimate_text(planning_prompt(context)))
     for number, (author, _) in enumerate(assigned.values()):
         yield _Call(StepKind.WORK, author, goal + _INSTRUCTIONS + (number % 2) * written)
         if reviews:
-            model = reviewer_of(author, brief.roster, reviewer)
+            model = reviewer_of(author, context.roster, reviewer)
             yield _Call(StepKind.REVIEW, model, goal + _INSTRUCTIONS + written)
     if len(parts) > 1:
         yield _Call(StepKind.FINAL, planner, goal + _INSTRUCTIONS + len(parts) * written)

@@ -17,7 +17,7 @@ from projects import events
 from projects.errors import RunHeld
 from projects.models import Run, Step
 from projects.prompts.delimiters import headings_of
-from projects.selectors.briefs import messages_for
+from projects.selectors.prompts import messages_for
 from projects.selectors.sources import unread_paths
 from projects.services.locks import lock_step_alone
 from projects.services.log import append_events

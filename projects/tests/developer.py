@@ -7,7 +7,7 @@ import httpx
 from catalog.selectors import get_catalog
 from githosts.tests.hosted import Hosted
 from projects.models import Run, Step
-from projects.selectors.briefs import messages_for
+from projects.selectors.prompts import messages_for
 from projects.tests.principal import Principal, Shape, part
 from projects.types import StepKind
 

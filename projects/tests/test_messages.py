@@ -8,7 +8,7 @@ import pytest
 from catalog.selectors import get_catalog
 from events.models import Event
 from projects.models import Step
-from projects.selectors.briefs import messages_for
+from projects.selectors.prompts import messages_for
 from projects.tests.conftest import NewPrincipal
 from projects.tests.principal import Principal, Shape, part
 from tests.follow import Follower, wait_until
@@ -113,7 +113,7 @@ def test_a_paused_run_keeps_messages_until_it_is_resumed(principal: NewPrincipal
     alice = principal()
     run = alice.finished(part("a"), approve_plan=True)
     with alice.follow(run) as follower:
-        say(alice, run, "Be brief.")
+        say(alice, run, "Be context.")
         assert follower.look()["messages"][0]["status"] == "waiting"
         alice.do("POST", f"/sessions/{run['id']}/control", action="resume")
     last = follower.pictures[-1]
@@ -135,12 +135,12 @@ def test_messages_that_nobody_was_sent_are_handed_back(principal: NewPrincipal) 
     alice = principal()
     run = alice.finished(part("a"), approve_plan=True)
     with alice.follow(run) as follower:
-        say(alice, run, "Be brief.")
+        say(alice, run, "Be context.")
         alice.do("POST", f"/sessions/{run['id']}/control", action="cancel")
     last = follower.pictures[-1]
     assert [each["status"] for each in last["messages"]] == ["returned"]
     [returned] = Event.objects.filter(stream=run["id"], type="message.returned")
-    assert json.loads(returned.data)["messages"][0]["content"] == "Be brief."
+    assert json.loads(returned.data)["messages"][0]["content"] == "Be context."
 
 
 def test_a_run_that_has_ended_takes_no_messages(principal: NewPrincipal) -> None:

@@ -64,7 +64,7 @@ def test_a_queued_subtask_goes_to_the_other_model(principal: NewPrincipal) -> No
     alice = principal()
     run = alice.finished(*CHAIN, approve_plan=True)
     with alice.follow(run) as follower:
-        shown = reassign(alice, run, "b", instructions="Be brief.")
+        shown = reassign(alice, run, "b", instructions="Be context.")
         assert by_key(shown)["b"]["model"] == OTHER
         assert by_key(shown)["b"]["assigned_by"] == "user"
         alice.do("POST", f"/sessions/{run['id']}/control", action="resume")

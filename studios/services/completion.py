@@ -114,7 +114,7 @@ def lock_for_takedown(*, file_ids: Collection[UUID], **_: object) -> None:
     list(rows.select_for_update(no_key=True).values_list("pk"))
 
 
-def tell_takedown(*, file_ids: Collection[UUID], **_: object) -> None:
+def publish_takedown(*, file_ids: Collection[UUID], **_: object) -> None:
     """The receiver of `files.services.outputs.taken_down`: jobs have changed."""
     for job_id in _showing(file_ids):
         _tell_changed(job_id)

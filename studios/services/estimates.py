@@ -3,32 +3,32 @@
 from billing.selectors.affordability import get_spending_power
 from common.errors import DomainError
 from inference.availability import check
-from studios.drafts import Draft
+from studios.preparation import PreparedOrder
 from studios.services.ordering import check_room
 from studios.types import Estimate
 
 
-def estimate(draft: Draft) -> Estimate:
+def estimate(prepared: PreparedOrder) -> Estimate:
     """The price of an order. Nothing is held. Raises ProviderNotAvailable,
     CallsKeepFailing."""
-    check(draft.model, draft.user.pk)
-    spending_power = get_spending_power(draft.user)
-    terms = draft.order.terms
+    check(prepared.model, prepared.user.pk)
+    spending_power = get_spending_power(prepared.user)
+    terms = prepared.order.terms
     cost = terms.cost_of(terms.quantity)
-    payment = spending_power.price(draft.model.id, cost)
+    payment = spending_power.price(prepared.model.id, cost)
     return Estimate(
-        model=draft.model.id,
-        params=draft.params,
+        model=prepared.model.id,
+        params=prepared.params,
         expected=payment.total,
         at_most=payment.total,
         available=spending_power.available,
-        refusal=_refusal(draft) or spending_power.refusal_of(draft.model.id, cost),
+        refusal=_refusal(prepared) or spending_power.refusal_of(prepared.model.id, cost),
     )
 
 
-def _refusal(draft: Draft) -> DomainError | None:
+def _refusal(prepared: PreparedOrder) -> DomainError | None:
     try:
-        check_room(draft.user)
+        check_room(prepared.user)
     except DomainError as error:
         return error
     return None

@@ -18,58 +18,58 @@ from inference.availability import check
 from operations import services as operations
 from studios import user_events
 from studios.calls import call_of
-from studios.drafts import Draft
 from studios.errors import StorageQuotaExceeded, TooManyJobs
 from studios.models import Generation, ReferencePicture
+from studios.preparation import PreparedOrder
 from studios.selectors.jobs import JobView, count_open, view_of
 from studios.types import JOBS, Kind, Status
 
 
 @transaction.atomic
-def place(*, draft: Draft, request_key: RequestKey | None) -> tuple[JobView, bool]:
+def place(*, prepared: PreparedOrder, request_key: RequestKey | None) -> tuple[JobView, bool]:
     """Place an order, once for each `request_key`. Returns its job, and whether an earlier request
     has placed it.
 
     Raises IdempotencyMismatch, NotFound where the earlier job is deleted, ProviderNotAvailable,
-    CallsKeepFailing, TooManyJobs, StorageQuotaExceeded, the draft's `parent_gone`, UploadNotFound,
+    CallsKeepFailing, TooManyJobs, StorageQuotaExceeded, the order's `parent_gone`, UploadNotFound,
     and what a hold raises (PaymentRequired).
     """
-    user = draft.user
+    user = prepared.user
     earlier = idempotency.claim(account=user, request_key=request_key)
     if earlier is not None and (generation := _find_earlier(user, earlier)):
         return view_of(generation), True
-    check(draft.model, user.pk)
+    check(prepared.model, user.pk)
     check_room(user)
-    draft = _lock_parent(draft)
+    prepared = _lock_parent(prepared)
     generation = Generation(
         id=uuid7(),
         account=user,
-        kind=draft.kind,
-        model=draft.model.id,
-        prompt=draft.prompt,
-        params=draft.params,
-        parent=draft.parent,
-        is_extension=draft.parent is not None and draft.kind == Kind.VIDEO,
-        lead_seconds=draft.lead_seconds,
+        kind=prepared.kind,
+        model=prepared.model.id,
+        prompt=prepared.prompt,
+        params=prepared.params,
+        parent=prepared.parent,
+        is_extension=prepared.parent is not None and prepared.kind == Kind.VIDEO,
+        lead_seconds=prepared.lead_seconds,
     )
     call = call_of(
-        draft.kind,
+        prepared.kind,
         request_id=current_request_id() or str(generation.pk),
         account_id=user.pk,
-        model=draft.model,
-        order=draft.order,
+        model=prepared.model,
+        order=prepared.order,
     )
     operations.start(
         call=call,
         operation_id=generation.pk,
         request=call.order.as_json(),
-        kind=JOBS[draft.kind],
+        kind=JOBS[prepared.kind],
         account=user,
     )
     generation.save(force_insert=True)
-    attach(uploads=draft.uploads, places=draft.places)
+    attach(uploads=prepared.uploads, places=prepared.places)
     ReferencePicture.objects.bulk_create(
-        ReferencePicture(generation=generation, upload=upload) for upload in draft.uploads
+        ReferencePicture(generation=generation, upload=upload) for upload in prepared.uploads
     )
     if request_key is not None:
         idempotency.store(account=user, request_key=request_key, result=generation.pk)
@@ -87,16 +87,16 @@ def check_room(user: User) -> None:
         raise StorageQuotaExceeded(used=used, limit=limit)
 
 
-def _lock_parent(draft: Draft) -> Draft:
+def _lock_parent(prepared: PreparedOrder) -> PreparedOrder:
     """The order with its parent as it is now, which cannot be deleted before the transaction ends.
-    Raises the draft's `parent_gone`."""
-    if draft.parent is None:
-        return draft
+    Raises the order's `parent_gone`."""
+    if prepared.parent is None:
+        return prepared
     rows = Generation.objects.select_for_update(no_key=True)
-    parent = rows.filter(account=draft.user, pk=draft.parent.pk, deleted_at=None).first()
+    parent = rows.filter(account=prepared.user, pk=prepared.parent.pk, deleted_at=None).first()
     if parent is None:
-        raise draft.parent_gone or NotFound()
-    return replace(draft, parent=parent)
+        raise prepared.parent_gone or NotFound()
+    return replace(prepared, parent=parent)
 
 
 def _find_earlier(user: User, job_id: UUID) -> Generation | None:

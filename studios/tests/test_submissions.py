@@ -25,7 +25,7 @@ from files.types import MAX_PICTURE_BYTES
 from operations.handler import FETCH_SECONDS
 from studios import provider_orders
 from studios.calls import Order, Terms, call_of
-from studios.drafts import draft
+from studios.preparation import prepare
 from studios.provider_orders import pictures_of
 from studios.tests.artist import a_picture
 from studios.types import DEADLINES, Kind
@@ -100,7 +100,7 @@ def test_an_order_reads_the_headers_of_its_pictures_alone(
     references = [upload(alice, LARGE) for _ in range(2)]
     counted.read = 0
 
-    placed = draft(
+    placed = prepare(
         user=alice,
         kind=Kind.IMAGE,
         model="flux-2-pro",

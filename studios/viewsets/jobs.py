@@ -10,8 +10,8 @@ from accounts.types import AuthenticatedRequest
 from common.idempotency import IDEMPOTENCY_KEY
 from common.openapi import error_responses
 from common.viewsets import ViewSet
-from studios.drafts import draft_again
 from studios.errors import CannotBeContinued, ClipTooLong, NothingToRetry
+from studios.preparation import prepare_retry
 from studios.selectors.jobs import get_job, view_of
 from studios.serializers.jobs import JobSerializer
 from studios.services import jobs
@@ -55,4 +55,4 @@ class JobViewSet(ViewSet):
     def retry(self, request: AuthenticatedRequest, job_id: UUID) -> Response:
         """Order the same once more, by a new job. For jobs that have failed or were cancelled."""
         failed = get_job(request.user, job_id)
-        return order(request, draft_again(user=request.user, failed=failed), {})
+        return order(request, prepare_retry(user=request.user, failed=failed), {})

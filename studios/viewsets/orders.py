@@ -18,8 +18,8 @@ from billing.idempotency import read_request_key, replayed
 from common.errors import NotFound
 from files.errors import UploadNotFound
 from inference.errors import ProviderNotAvailable
-from studios.drafts import Draft
 from studios.errors import StorageQuotaExceeded, TooManyJobs
+from studios.preparation import PreparedOrder
 from studios.serializers.jobs import JobSerializer
 from studios.services.ordering import place
 
@@ -36,10 +36,10 @@ ORDERS = (
 )
 
 
-def order(request: AuthenticatedRequest, draft: Draft, body: dict[str, Any]) -> Response:
+def order(request: AuthenticatedRequest, prepared: PreparedOrder, body: dict[str, Any]) -> Response:
     """Place an order, once for each `Idempotency-Key`, and answer with its job."""
     key = read_request_key(request, body)
-    view, is_replayed = place(draft=draft, request_key=key)
+    view, is_replayed = place(prepared=prepared, request_key=key)
     return Response(
         JobSerializer(view).data,
         status=status.HTTP_202_ACCEPTED,

@@ -11,8 +11,8 @@ from accounts.types import AuthenticatedRequest
 from common.inputs import read
 from common.pagination import NewestFirst
 from common.viewsets import ViewSet
-from studios.drafts import draft
 from studios.inputs import JobsQuerySerializer, StarSerializer
+from studios.preparation import prepare
 from studios.selectors.jobs import list_jobs, view_of, views_of
 from studios.serializers.estimates import EstimateSerializer
 from studios.serializers.jobs import JobSerializer
@@ -37,11 +37,11 @@ class StudioViewSet(ViewSet):
 
     def order(self, request: AuthenticatedRequest) -> Response:
         body = read(self.order_serializer, request.data)
-        return order(request, draft(user=request.user, kind=self.kind, **body), body)
+        return order(request, prepare(user=request.user, kind=self.kind, **body), body)
 
     def estimate_order(self, request: AuthenticatedRequest) -> Response:
         body = read(self.order_serializer, request.data)
-        found = estimate(draft(user=request.user, kind=self.kind, **body))
+        found = estimate(prepare(user=request.user, kind=self.kind, **body))
         return Response(EstimateSerializer(found).data)
 
     def set_star(self, request: AuthenticatedRequest, job_id: UUID) -> Response:

@@ -10,7 +10,6 @@ from common.idempotency import IDEMPOTENCY_KEY
 from common.inputs import read
 from common.openapi import error_responses
 from common.pagination import PAGE_PARAMETERS
-from studios.drafts import draft_extension
 from studios.errors import CannotBeContinued, ClipTooLong, JobNotFinished
 from studios.inputs import (
     ExtensionSerializer,
@@ -18,6 +17,7 @@ from studios.inputs import (
     StarSerializer,
     VideoOrderSerializer,
 )
+from studios.preparation import prepare_extension
 from studios.selectors.jobs import get_job
 from studios.serializers.estimates import EstimateSerializer
 from studios.serializers.jobs import JobSerializer
@@ -81,7 +81,7 @@ class VideoViewSet(StudioViewSet):
         """
         body = read(ExtensionSerializer, request.data)
         clip = get_job(request.user, job_id, self.kind)
-        return order(request, draft_extension(user=request.user, clip=clip, **body), body)
+        return order(request, prepare_extension(user=request.user, clip=clip, **body), body)
 
     @extend_schema(operation_id="starVideo", request=StarSerializer, responses=JobSerializer)
     def star(self, request: AuthenticatedRequest, job_id: UUID) -> Response:

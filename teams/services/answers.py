@@ -17,7 +17,7 @@ from teams.errors import (
 from teams.models import AuditEntry, Invitation, Member
 from teams.selectors.invitations import find_usable, get_received
 from teams.services.locks import lock_team
-from teams.services.records import record, tell
+from teams.services.records import publish, record
 from teams.services.revocations import end_invitation
 from teams.types import MAX_MEMBERS
 
@@ -57,7 +57,7 @@ def accept(*, user: User, token: str) -> None:
         address=invitation.address,
         after=member.role,
     )
-    tell(
+    publish(
         invitation.team_id,
         everybody=[user_events.member_joined(member)],
         managers=[user_events.invite_updated(invitation)],
@@ -78,7 +78,7 @@ def decline(*, token: str) -> None:
         address=invitation.address,
         before=invitation.role,
     )
-    tell(invitation.team_id, managers=[user_events.invite_updated(invitation)])
+    publish(invitation.team_id, managers=[user_events.invite_updated(invitation)])
 
 
 def _lock_invitation(found: Invitation, token: str) -> Invitation:

@@ -13,7 +13,7 @@ from common import link_tokens
 from teams import user_events
 from teams.models import Invitation
 from teams.services.locks import lock_team
-from teams.services.records import tell
+from teams.services.records import publish
 from teams.tokens import digest
 from teams.types import INVITATION_LIFETIME, MAX_MAILS_PER_MAILBOX
 
@@ -30,7 +30,7 @@ def _compose(kind: EmailKind, email: OutgoingEmail) -> EmailMultiAlternatives | 
             return None
         invitation.digest, invitation.sent_at = digest(token), timezone.now()
         invitation.save(update_fields=["digest", "sent_at"])
-        tell(invitation.team_id, managers=[user_events.invite_updated(invitation)])
+        publish(invitation.team_id, managers=[user_events.invite_updated(invitation)])
     return email_kinds.render(kind, email.address, token=token, days=INVITATION_LIFETIME.days)
 
 

@@ -25,7 +25,7 @@ from teams.rights import is_above, manages
 from teams.services import pace
 from teams.services.emails import INVITATION
 from teams.services.locks import lock_membership, lock_team
-from teams.services.records import record, tell
+from teams.services.records import publish, record
 from teams.services.revocations import revoke_invitation
 from teams.types import INVITATION_LIFETIME, MAX_MEMBERS, MAX_PENDING
 
@@ -76,7 +76,7 @@ def revoke(*, user: User, invitation_id: UUID) -> None:
     invitation = _find(mine, invitation_id)
     pace.check_changes(mine.team_id)
     revoke_invitation(invitation, actor=user)
-    tell(mine.team_id, managers=[user_events.invite_updated(invitation)])
+    publish(mine.team_id, managers=[user_events.invite_updated(invitation)])
 
 
 @transaction.atomic
@@ -90,7 +90,7 @@ def revoke_for_operator(*, invitation_id: UUID) -> bool:
     if invitation is None:  # it has ended meanwhile
         return False
     revoke_invitation(invitation, actor=None)
-    tell(invitation.team_id, managers=[user_events.invite_updated(invitation)])
+    publish(invitation.team_id, managers=[user_events.invite_updated(invitation)])
     return True
 
 
@@ -143,4 +143,4 @@ def _send(mine: Member, invitation: Invitation) -> None:
         address=invitation.address,
         after=invitation.role,
     )
-    tell(mine.team_id, managers=[user_events.invite_updated(invitation)])
+    publish(mine.team_id, managers=[user_events.invite_updated(invitation)])

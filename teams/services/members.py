@@ -18,7 +18,7 @@ from teams.models import AuditEntry, Member, Role
 from teams.rights import is_above
 from teams.services import pace, teams
 from teams.services.locks import lock_membership, lock_team
-from teams.services.records import record, tell
+from teams.services.records import publish, record
 from teams.services.revocations import revoke_beyond_rights
 
 Action = AuditEntry.Action
@@ -70,7 +70,7 @@ def change_role(*, user: User, member_id: UUID, role: str) -> Member:
         after=role,
     )
     ended = revoke_beyond_rights(other, actor=user)
-    tell(
+    publish(
         mine.team_id,
         everybody=[user_events.member_updated(other)],
         managers=[user_events.invite_updated(each) for each in ended],
@@ -178,7 +178,7 @@ def _pass_on(owner: Member, successor: Member, *, actor: User | None) -> None:
         after=Role.OWNER,
     )
     ended = revoke_beyond_rights(owner, actor=actor)
-    tell(
+    publish(
         owner.team_id,
         everybody=[user_events.member_updated(each) for each in (owner, successor)],
         managers=[user_events.invite_updated(each) for each in ended],
@@ -191,7 +191,7 @@ def _end_membership(member: Member, action: AuditEntry.Action, *, actor: User) -
     ended = revoke_beyond_rights(member, actor=actor, has_left=True)
     record(team_id, action, actor=actor, subject=account, before=member.role)
     Member.objects.filter(pk=account.pk).delete()
-    tell(
+    publish(
         team_id,
         everybody=[user_events.member_left(member)],
         managers=[user_events.invite_updated(each) for each in ended],

@@ -32,7 +32,7 @@ def record(
     )
 
 
-def tell(
+def publish(
     team_id: UUID,
     *,
     everybody: Sequence[NewEvent] = (),

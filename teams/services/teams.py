@@ -13,7 +13,7 @@ from teams.models import AuditEntry, Member, Role, Team
 from teams.rights import manages
 from teams.services import pace
 from teams.services.locks import lock_membership, lock_team
-from teams.services.records import record, tell
+from teams.services.records import publish, record
 
 Action = AuditEntry.Action
 
@@ -31,7 +31,7 @@ def create(*, user: User, name: str) -> Team:
     team = Team.objects.create(name=name)
     Member.objects.create(account=user, team=team, role=Role.OWNER)
     record(team.pk, Action.TEAM_CREATED, actor=user, after=name)
-    tell(team.pk, others={user.pk: [user_events.created(team)]})
+    publish(team.pk, others={user.pk: [user_events.created(team)]})
     return team
 
 
@@ -48,7 +48,7 @@ def rename(*, user: User, name: str) -> None:
     team.name = name
     team.save(update_fields=["name"])
     record(team.pk, Action.TEAM_RENAMED, actor=user, before=before, after=name)
-    tell(team.pk, everybody=[user_events.updated(team)])
+    publish(team.pk, everybody=[user_events.updated(team)])
 
 
 @transaction.atomic
@@ -76,4 +76,4 @@ def end(team: Team, *, actor: User | None) -> None:
     told = {account_id: [user_events.deleted(team_id)] for account_id in account_ids}
     record(team_id, Action.TEAM_DELETED, actor=actor, before=name)
     team.delete()
-    tell(team_id, others=told)
+    publish(team_id, others=told)

@@ -1,4 +1,4 @@
-"""Drafts of replies: everything that is known before a reply begins."""
+"""Prepares replies: everything that is known before a reply begins."""
 
 from collections.abc import Sequence
 from typing import Any, cast
@@ -25,7 +25,7 @@ from inference.bounds import DEFAULT_OUTPUT_TOKENS, output_bound
 from providers.types import ReasoningEffort
 
 
-class Draft(Struct, frozen=True, kw_only=True):
+class PreparedReply(Struct, frozen=True, kw_only=True):
     """A reply to begin. `user` asks for it and pays it.
 
     `question` is the message to answer. It is None for a message that is not written yet, which
@@ -65,7 +65,7 @@ class _Question(Struct, frozen=True, kw_only=True):
     uploads: Sequence[Upload]
 
 
-def draft_message(
+def prepare_message(
     user: User,
     conversation: Conversation,
     *,
@@ -75,7 +75,7 @@ def draft_message(
     upload_ids: Sequence[UUID] = (),
     reasoning_effort: ReasoningEffort | None = None,
     **place: UUID | str | None,
-) -> Draft:
+) -> PreparedReply:
     """The reply to a new message of the user's, after the message `parent_id`: None begins at the
     root, and without it the message goes to the end of the shown branch. `client_id` is the
     client's id for the new message.
@@ -93,17 +93,17 @@ def draft_message(
         client_id=client_id,
         uploads=get_uploads(user, upload_ids),
     )
-    return _draft(user, conversation, question, model or conversation.model, reasoning_effort)
+    return _prepare(user, conversation, question, model or conversation.model, reasoning_effort)
 
 
-def draft_regeneration(
+def prepare_regeneration(
     user: User,
     conversation: Conversation,
     message: Message,
     *,
     model: str = "",
     reasoning_effort: ReasoningEffort | None = None,
-) -> Draft:
+) -> PreparedReply:
     """Another reply beside an existing one, or a reply to one of the user's messages. If no model
     is named, the model of that reply answers, or that of the newest reply to that message. Raises
     ValidationFailed, MessageTooLong."""
@@ -117,10 +117,10 @@ def draft_regeneration(
         content=message.content,
         uploads=attached_to(message),
     )
-    return _draft(user, conversation, question, model, reasoning_effort)
+    return _prepare(user, conversation, question, model, reasoning_effort)
 
 
-def draft_repeat(
+def prepare_repeat(
     user: User,
     conversation: Conversation,
     failed: Message,
@@ -128,27 +128,27 @@ def draft_repeat(
     model: str = "",
     reasoning_effort: ReasoningEffort | None = None,
     **_said: Any,
-) -> Draft:
+) -> PreparedReply:
     """The reply to a repeated request whose first reply failed: the message exists already, and the
-    shown branch has no newer messages. Raises the errors of `draft_regeneration`."""
-    draft = draft_regeneration(
+    shown branch has no newer messages. Raises the errors of `prepare_regeneration`."""
+    prepared = prepare_regeneration(
         user, conversation, failed, model=model, reasoning_effort=reasoning_effort
     )
-    return replace(draft, parent_id=failed.pk, follows_leaf=True)
+    return replace(prepared, parent_id=failed.pk, follows_leaf=True)
 
 
-def _draft(
+def _prepare(
     user: User,
     conversation: Conversation,
     question: _Question,
     wanted: str,
     effort: ReasoningEffort | None,
-) -> Draft:
+) -> PreparedReply:
     agent = _agent(user, wanted)
     model = _model(agent.model)
     is_free = user.plan == FREE_PLAN
     bound = output_bound(model, FREE_OUTPUT_TOKENS if is_free else DEFAULT_OUTPUT_TOKENS)
-    return Draft(
+    return PreparedReply(
         user=user,
         conversation=conversation,
         question=question.message,

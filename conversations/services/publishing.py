@@ -29,20 +29,20 @@ def for_all(owner_id: UUID, space: Space | None, event: NewEvent) -> list[ToUser
     return [ToUser(each, [event]) for each in (owner_id, *sharers_of(space))]
 
 
-def tell_all(owner_id: UUID, space: Space | None, events: Sequence[NewEvent]) -> None:
+def publish_to_all(owner_id: UUID, space: Space | None, events: Sequence[NewEvent]) -> None:
     """Append the same events to the streams of the owner and of those with whom the space is
     shared."""
     append_to_users([ToUser(each, events) for each in (owner_id, *sharers_of(space))])
 
 
-def tell_row(conversation: Conversation, *, actor: str = USER, is_new: bool = False) -> None:
+def publish_row(conversation: Conversation, *, actor: str = USER, is_new: bool = False) -> None:
     """Append the row of a conversation, which is read with its space and its running reply, for
     each with what they may do there."""
     event = user_events.created if is_new else user_events.updated
     append_to_users(_rows(conversation, event, actor))
 
 
-def tell_moved(conversation: Conversation, *, before: Space | None) -> None:
+def publish_move(conversation: Conversation, *, before: Space | None) -> None:
     """The same for a conversation that has been changed and may have been in another space before:
     those who do not see it any more are told that it is gone."""
     told = _rows(conversation, user_events.updated, USER)
@@ -52,7 +52,7 @@ def tell_moved(conversation: Conversation, *, before: Space | None) -> None:
     append_to_users([*told, *lost])
 
 
-def tell_space(space: Space, *, was_shared: bool) -> None:
+def publish_space(space: Space, *, was_shared: bool) -> None:
     """Append the row of a space, read as by its owner. A space that was taken back is gone for the
     others."""
     told = [ToUser(space.account_id, [user_events.space_updated(space, OWNER)])]

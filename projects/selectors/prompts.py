@@ -11,14 +11,14 @@ from files.selectors.uploads import read_text
 from inference.bounds import output_bound
 from projects.models import Attempt, AttemptFile, Run, Step, Subtask
 from projects.outputs import mark_of
-from projects.prompts.planning import Brief, planning_prompt, repair_prompt
+from projects.prompts.planning import PlanContext, planning_prompt, repair_prompt
 from projects.prompts.replying import SubtaskLine, reply_prompt
-from projects.prompts.reviewing import Point, Review, ReviewBrief, review_prompt
+from projects.prompts.reviewing import Point, Review, ReviewContext, review_prompt
 from projects.prompts.working import (
     Result,
     Revision,
     Summary,
-    WorkBrief,
+    WorkContext,
     final_prompt,
     revision_prompt,
     work_prompt,
@@ -42,7 +42,7 @@ def messages_for(step: Step, model: Model) -> tuple[Message, ...]:
     run = step.run
     match StepKind(step.kind):
         case StepKind.PLAN:
-            return (Message("user", planning_prompt(_brief(run))),)
+            return (Message("user", planning_prompt(_context(run))),)
         case StepKind.REPAIR:
             return _repair(run)
         case StepKind.WORK:
@@ -73,9 +73,9 @@ def _room(model: Model) -> int:
     return max(0, min(MAX_CHARACTERS, tokens * _BYTES_PER_TOKEN // 2 - _WORDS))
 
 
-def _brief(run: Run) -> Brief:
+def _context(run: Run) -> PlanContext:
     names = Upload.objects.filter(pk__in=run.uploads.values("upload")).order_by("id")
-    return Brief(
+    return PlanContext(
         goal=run.goal,
         roster=roster_of_run(run),
         max_subtasks=run.max_subtasks,
@@ -88,11 +88,11 @@ def _brief(run: Run) -> Brief:
 
 def _repair(run: Run) -> tuple[Message, ...]:
     bad = run.steps.filter(kind=StepKind.PLAN, outcome=Outcome.DONE).latest("id")
-    brief = _brief(run)
+    context = _context(run)
     return (
-        Message("user", planning_prompt(brief)),
+        Message("user", planning_prompt(context)),
         Message("assistant", bad.content),
-        Message("user", repair_prompt(brief, bad.result["faults"])),
+        Message("user", repair_prompt(context, bad.result["faults"])),
     )
 
 
@@ -100,7 +100,7 @@ def _work(step: Step, model: Model) -> tuple[Message, ...]:
     subtask = step.subtask
     assert subtask is not None  # noqa: S101 - work has one
     mark = mark_of(step.pk)
-    first = Message("user", work_prompt(_work_brief(step.run, subtask, model, mark)))
+    first = Message("user", work_prompt(_work_context(step.run, subtask, model, mark)))
     before = _to_revise(subtask, step)
     if before is None:
         return (first,)
@@ -110,10 +110,10 @@ def _work(step: Step, model: Model) -> tuple[Message, ...]:
     return (first, Message("assistant", text), Message("user", revision_prompt(revision, mark)))
 
 
-def _work_brief(run: Run, subtask: Subtask, model: Model, mark: str) -> WorkBrief:
+def _work_context(run: Run, subtask: Subtask, model: Model, mark: str) -> WorkContext:
     done = _completed(run)
     inputs = [each for each in done if each.key in subtask.depends_on]
-    return WorkBrief(
+    return WorkContext(
         goal=run.goal,
         title=subtask.title,
         instructions=subtask.instructions,
@@ -149,7 +149,7 @@ def _review(step: Step, model: Model) -> str:
     subtask, attempt = step.subtask, step.attempt
     assert subtask is not None and attempt is not None  # noqa: S101, PT018 - a review has both
     return review_prompt(
-        ReviewBrief(
+        ReviewContext(
             goal=step.run.goal,
             title=subtask.title,
             instructions=subtask.instructions,

@@ -32,7 +32,7 @@ _CLIP_GONE = "The clip that this job was to extend has been deleted."
 _PREVIEW_GONE = "The preview that this job was to refine has been deleted."
 
 
-class Draft(Struct, frozen=True, kw_only=True):
+class PreparedOrder(Struct, frozen=True, kw_only=True):
     """An order that can be placed. `parent` is the job whose result it extends or refines, and
     `parent_gone` why the order is refused where that job is deleted meanwhile. `lead_seconds` are
     those of the clip that the result lacks: a provider may return the new part alone. `uploads` are
@@ -63,7 +63,9 @@ class Draft(Struct, frozen=True, kw_only=True):
         )
 
 
-def draft(*, user: User, kind: Kind, model: str, prompt: str, values: Mapping[str, Any]) -> Draft:
+def prepare(
+    *, user: User, kind: Kind, model: str, prompt: str, values: Mapping[str, Any]
+) -> PreparedOrder:
     """Read an order. `model` is the id of a model of that kind; `values` are its parameters, as the
     user has sent them.
 
@@ -79,7 +81,7 @@ def draft(*, user: User, kind: Kind, model: str, prompt: str, values: Mapping[st
         for loc, upload_id in _uploads_in(found, params)
     }
     refined = params.get("refines")
-    return Draft(
+    return PreparedOrder(
         user=user,
         kind=kind,
         model=found,
@@ -92,12 +94,14 @@ def draft(*, user: User, kind: Kind, model: str, prompt: str, values: Mapping[st
     )
 
 
-def draft_extension(*, user: User, clip: Generation, prompt: str, seconds: int | None) -> Draft:
+def prepare_extension(
+    *, user: User, clip: Generation, prompt: str, seconds: int | None
+) -> PreparedOrder:
     """Read an order that extends a clip of the user's: by so many seconds, or as few as its model
     can. Without a prompt, that of the clip counts.
 
-    Raises what `draft` does, JobNotFinished, CannotBeContinued (also where the model does not take
-    any more what the clip was made with), ClipTooLong.
+    Raises what `prepare` does, JobNotFinished, CannotBeContinued (also where the model does not
+    take any more what the clip was made with), ClipTooLong.
     """
     _require(user, Kind.VIDEO)
     if clip.status != Status.COMPLETED:
@@ -110,7 +114,7 @@ def draft_extension(*, user: User, clip: Generation, prompt: str, seconds: int |
     prompt = prompt or clip.prompt
     params = _params_of(clip, model, extension) | {"seconds": added}
     model.params.check_prompt(prompt, params)
-    return Draft(
+    return PreparedOrder(
         user=user,
         kind=Kind.VIDEO,
         model=model,
@@ -123,11 +127,11 @@ def draft_extension(*, user: User, clip: Generation, prompt: str, seconds: int |
     )
 
 
-def draft_again(*, user: User, failed: Generation) -> Draft:
+def prepare_retry(*, user: User, failed: Generation) -> PreparedOrder:
     """Read the order of a job that has failed or was cancelled once more.
 
-    Raises what `draft` and `draft_extension` do, but CannotBeContinued instead of ValidationFailed
-    and UploadNotFound; and NothingToRetry.
+    Raises what `prepare` and `prepare_extension` do, but CannotBeContinued instead of
+    ValidationFailed and UploadNotFound; and NothingToRetry.
     """
     if failed.status not in (Status.FAILED, Status.CANCELLED):
         raise NothingToRetry
@@ -135,18 +139,20 @@ def draft_again(*, user: User, failed: Generation) -> Draft:
     if (failed.is_extension or "refines" in failed.params) and failed.parent is None:
         raise gone
     try:
-        return replace(_draft_same(user, failed), parent_gone=gone)
+        return replace(_prepare_same(user, failed), parent_gone=gone)
     except ValidationFailed as misfit:
         # The request has no fields that could be at fault.
         raise CannotBeContinued(f"The same cannot be ordered any more. {misfit}") from None
 
 
-def _draft_same(user: User, failed: Generation) -> Draft:
-    """Raises as `draft` and `draft_extension` do."""
+def _prepare_same(user: User, failed: Generation) -> PreparedOrder:
+    """Raises as `prepare` and `prepare_extension` do."""
     if failed.is_extension and failed.parent is not None:
         seconds = failed.params["seconds"]
-        return draft_extension(user=user, clip=failed.parent, prompt=failed.prompt, seconds=seconds)
-    return draft(
+        return prepare_extension(
+            user=user, clip=failed.parent, prompt=failed.prompt, seconds=seconds
+        )
+    return prepare(
         user=user,
         kind=Kind(failed.kind),
         model=failed.model,

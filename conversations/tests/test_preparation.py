@@ -12,7 +12,7 @@ from catalog.selectors import get_catalog
 from conversations.models import Space
 from conversations.selectors.conversations import get_conversation
 from conversations.services import sending, spaces
-from conversations.services.drafts import draft_message
+from conversations.services.preparation import prepare_message
 from conversations.tests.rows import talk
 from conversations.tests.speaker import FREE_MODEL
 from tests.personas import new_user
@@ -31,8 +31,8 @@ def test_a_space_that_is_deleted_meanwhile_has_been_read(alice: User) -> None:
     space = Space.objects.create(account=alice, name="Sea", instructions="Say ahoy.")
     conversation = get_conversation(alice, talk(alice, space=space).pk)
     spaces.delete(user=alice, space_id=space.pk)
-    draft = draft_message(alice, conversation, content="Hi")
-    assert "Say ahoy." in draft.context.messages[0].text
+    prepared = prepare_message(alice, conversation, content="Hi")
+    assert "Say ahoy." in prepared.context.messages[0].text
 
 
 def test_how_the_user_wants_the_model_is_read_once(alice: User) -> None:
@@ -41,11 +41,11 @@ def test_how_the_user_wants_the_model_is_read_once(alice: User) -> None:
     )
     conversation = get_conversation(alice, talk(alice).pk)
     with CaptureQueriesContext(connection) as asked:
-        draft = draft_message(alice, conversation, content="Hi", model=FREE_MODEL)
+        prepared = prepare_message(alice, conversation, content="Hi", model=FREE_MODEL)
     table = ModelPreference._meta.db_table
     assert sum(table in query["sql"] for query in asked) == 1
-    assert "In Dutch." in draft.context.messages[0].text
-    assert draft.effort == ("high" if draft.model.reasoning else None)
+    assert "In Dutch." in prepared.context.messages[0].text
+    assert prepared.effort == ("high" if prepared.model.reasoning else None)
 
 
 @pytest.mark.usefixtures("providers")
@@ -57,9 +57,9 @@ def test_a_message_takes_three_statements_before_its_transaction_and_eight_in_it
     assert alice.plan == "max"  # which comes with the user of each request
     talked = talk(alice, "Hi", "Hi.")
     with CaptureQueriesContext(connection) as before:
-        draft = draft_message(alice, get_conversation(alice, talked.pk), content="How deep?")
+        prepared = prepare_message(alice, get_conversation(alice, talked.pk), content="How deep?")
     with CaptureQueriesContext(connection) as within:
-        sending.start(draft=draft, request_key=None, owner_id=owner, request_id="req_test")
+        sending.start(prepared=prepared, request_key=None, owner_id=owner, request_id="req_test")
 
     # The conversation, how the user wants the models, what was said.
     assert len(statements(before)) == 3
@@ -70,6 +70,6 @@ def test_a_message_takes_three_statements_before_its_transaction_and_eight_in_it
 def test_what_the_message_says_comes_before_what_the_user_generally_wants(alice: User) -> None:
     ModelPreference.objects.create(account=alice, model=FREE_MODEL, reasoning_effort="high")
     conversation = get_conversation(alice, talk(alice).pk)
-    draft = partial(draft_message, alice, conversation, content="Hi", model=FREE_MODEL)
-    assert draft(reasoning_effort="low").effort == "low"
-    assert draft().effort == "high"
+    prepared = partial(prepare_message, alice, conversation, content="Hi", model=FREE_MODEL)
+    assert prepared(reasoning_effort="low").effort == "low"
+    assert prepared().effort == "high"
