@@ -15,7 +15,7 @@ PROBE = "probe"
 
 
 class Permit:
-    """A call that was let through. It takes what its attempts bring, and is released in the end.
+    """The permit of one call. It takes what its attempts bring, and is released at the end.
 
     A call counts once, however many attempts it has: as a suspicion with its first failed attempt,
     and as its caller's failure, or as a fault, with its last one. `caller` is None for a call that

@@ -89,7 +89,7 @@ def is_offered(model: Model) -> bool:
     return refusal is None or refusal.retry_after is not None
 
 
-async def acquire(model: Model, caller: Caller | None) -> Permit | Refusal:
+async def acquire_permit(model: Model, caller: Caller | None) -> Permit | Refusal:
     """Let a call through, or refuse it. A call of no caller counts against nobody."""
     health = get_health()
     if not health.exchange.has_begun:

@@ -36,15 +36,15 @@ def check(model: Model, account_id: UUID, free_network: str | None = None) -> No
         raise error
 
 
-async def acquire(call: Call) -> Permit:
+async def acquire_permit(call: Call) -> Permit:
     """Let a call through to its provider. Raises ProviderNotAvailable and CallsKeepFailing."""
-    return _permitted(call, await health.acquire(call.model, caller_of(call)))
+    return _permitted(call, await health.acquire_permit(call.model, caller_of(call)))
 
 
-async def acquire_accepted(call: Call) -> Permit:
+async def acquire_permit_of_accepted(call: Call) -> Permit:
     """The same for an order that was accepted, and waits until its provider takes it: it counts
     against nobody. Raises ProviderNotAvailable."""
-    return _permitted(call, await health.acquire(call.model, None))
+    return _permitted(call, await health.acquire_permit(call.model, None))
 
 
 def caller_of(call: Call) -> Caller | None:

@@ -7,7 +7,7 @@ from billing.selectors import idempotency
 from health.permit import Permit
 from health.services import permit_of
 from inference import probes
-from inference.availability import acquire, caller_of
+from inference.availability import acquire_permit, caller_of
 from inference.chat import ChatRunner
 from inference.embeddings import EmbeddingRunner
 from inference.errors import CallsKeepFailing, ProviderNotAvailable
@@ -119,7 +119,7 @@ async def _acquire(call: Call) -> Permit:
     """Let a call through to its provider, or to its stored answer. Raises ProviderNotAvailable and
     CallsKeepFailing."""
     try:
-        return await acquire(call)
+        return await acquire_permit(call)
     except (ProviderNotAvailable, CallsKeepFailing):
         key = call.request_key
         if key is None or not await idempotency.has_ended(call.account_id, key):

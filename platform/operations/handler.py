@@ -23,7 +23,7 @@ from common.errors import DomainError, ServiceUnavailable
 from common.threads import in_thread
 from health.permit import Permit
 from inference import reports
-from inference.availability import acquire_accepted
+from inference.availability import acquire_permit_of_accepted
 from inference.errors import ProviderNotAvailable
 from inference.settlement import carry_out
 from jobs.handlers import Handler, RecoveryAction
@@ -157,7 +157,7 @@ class OperationHandler(Handler, services.Output, Generic[AnyCall]):
         """Submit the operation where the provider may be called. Where it may not, the operation
         waits: it is ordered and paid for, and its deadline is minutes away."""
         try:
-            permit = await acquire_accepted(call)
+            permit = await acquire_permit_of_accepted(call)
         except ProviderNotAvailable as refusal:
             return self._after(call, operation, TurnedAway(refusal))
         try:
