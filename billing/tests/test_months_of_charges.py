@@ -21,6 +21,7 @@ from billing.models import (
     ChargeTotal,
     LedgerEntry,
     UsageDaily,
+    Wallet,
     Watermark,
 )
 from billing.services import balance, months, reconciliation
@@ -76,9 +77,11 @@ def call(account: User, month: date, cost: int = 100, *, model: str = BALANCE_ON
 
 
 def intact() -> bool:
+    # The accounts of other tests are there, too, and each step has its price.
+    a_third = 1 + Wallet.objects.count() // 3
     return (
         reconciliation.check_changes() == []
-        and reconciliation.check_everything(accounts=5) == []
+        and reconciliation.check_everything(accounts=a_third) == []
         and reconciliation.find_violations() == []
     )
 
@@ -285,7 +288,7 @@ def test_a_closed_month_that_is_restored_on_another_cluster_stays_closed(january
         cursor.execute(f"ALTER TABLE {name} ENABLE TRIGGER USER")
     Watermark.objects.update(cluster=1, snapshot="1000000000:1000000000:")
 
-    assert reconciliation.check_everything(accounts=5) == [], "it is checked before the next pass"
+    assert reconciliation.check_everything() == [], "it is checked before the next pass"
     assert intact()
     call(alice, datetime.now(UTC).date())
     assert intact()
