@@ -23,8 +23,8 @@ from bench.seed import Account
 from bench.servers import BenchError
 from billing.models import Charge
 from catalog.models import PriceVersion
-from leases.models import Lease
 from local import postgres
+from work.leases.models import Lease
 
 CLIENTS = 16
 # Nano-USD: the hold and the cost of a short call of a cheap model.

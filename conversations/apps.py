@@ -18,8 +18,8 @@ class ConversationsConfig(AppConfig):
         from events import declarations
         from events.types import USER_STREAM
         from generations.running import LostCallHandler
-        from jobs.handlers import register_begun
         from teams.models import Member
+        from work.jobs.handlers import register_begun
 
         post_migrate.connect(install_functions, sender=self)
         register_begun(JOB, LostCallHandler(REPLY))

@@ -15,7 +15,7 @@ class CouncilConfig(AppConfig):
         from council.types import JOB, STREAM
         from events import declarations
         from events.types import USER_STREAM
-        from jobs.handlers import register
+        from work.jobs.handlers import register
 
         register(JOB, GenerationHandler())
         ownership.register(*OWNED)

@@ -12,9 +12,9 @@ from generations.endings import give_up
 from generations.running import LostCallHandler, StreamedCall, persist
 from generations.types import TOTAL_SECONDS, Completion, Piece
 from inference.types import ChatCall
-from jobs.handlers import Handler
-from jobs.running import RunningJob
 from providers.types import Delta, TextDelta
+from work.jobs.handlers import Handler
+from work.jobs.running import RunningJob
 
 
 class GenerationHandler(LostCallHandler, Handler):

@@ -10,12 +10,12 @@ class ProjectsConfig(AppConfig):
         from common import ownership
         from events import declarations
         from events.types import USER_STREAM
-        from jobs.handlers import register
         from projects.closing import close
         from projects.event_types import PROJECT_EVENTS, USER_EVENTS
         from projects.owned import OWNED
         from projects.runner import StepHandler
         from projects.types import JOB, STREAM
+        from work.jobs.handlers import register
 
         register(JOB, StepHandler())
         ownership.register(*OWNED)

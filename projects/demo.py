@@ -16,7 +16,6 @@ from catalog.types import TokenPrice
 from generations.endings import conclude
 from generations.types import Completion, Piece
 from inference.holds import hold_request
-from jobs.models import Job
 from projects import events
 from projects.models import Run, Step
 from projects.runner import call_of
@@ -28,6 +27,7 @@ from projects.types import MAX_PARALLEL, MAX_SUBTASKS, SHOWN, StepKind
 from providers.token_estimate import estimate_text
 from providers.tokens import estimate_input
 from simulator import projects as simulator
+from work.jobs.models import Job
 
 FINISHED = (
     "Open a small web shop for bicycle bags, with texts, prices, shipping, and a basket.",

@@ -10,8 +10,6 @@ from generations.endings import give_up
 from generations.running import LostCallHandler, StreamedCall, persist
 from generations.types import TOTAL_SECONDS, Piece
 from inference.types import ChatCall
-from jobs.handlers import Handler
-from jobs.running import RunningJob
 from projects import events
 from projects.errors import RepositoryUnavailable
 from projects.services.completion import STEP
@@ -19,6 +17,8 @@ from projects.services.preparation import Prepared, SourcesNotRead, prepare
 from projects.services.sources import read_sources
 from projects.types import SHOWN
 from providers.types import Delta, TextDelta
+from work.jobs.handlers import Handler
+from work.jobs.running import RunningJob
 
 # How often files are read for a step: its subtask may be changed meanwhile.
 _MAX_READS = 3

@@ -12,7 +12,6 @@ class StudiosConfig(AppConfig):
         from events import declarations
         from events.types import USER_STREAM
         from files.services.outputs import taken_down, taking_down
-        from jobs.handlers import register
         from studios.closing import close
         from studios.event_types import USER_EVENTS
         from studios.handlers import AssetHandler, ImageHandler, VideoHandler
@@ -20,6 +19,7 @@ class StudiosConfig(AppConfig):
         from studios.owned import OWNED
         from studios.services.completion import lock_for_takedown, publish_takedown
         from studios.types import JOBS, Kind
+        from work.jobs.handlers import register
 
         invariants.register(*INVARIANTS)
         register(JOBS[Kind.IMAGE], ImageHandler())

@@ -17,7 +17,6 @@ from files.services.media import StoredMedia, store_result
 from inference.errors import ProviderNotAvailable
 from inspection.errors import UnusableMedia
 from inspection.types import MediaKind
-from jobs.running import RunningJob
 from operations.handler import OperationHandler
 from operations.types import End, Fetched, Operation, Unusable
 from providers.errors import ProviderError, ResultExpired, ResultMisplaced, ResultTooLong
@@ -32,6 +31,7 @@ from studios.provider_orders import Pictures, pictures_of
 from studios.services import completion
 from studios.services.completion import END, Results
 from studios.types import PROGRESS_STEP, Kind
+from work.jobs.running import RunningJob
 
 MAX_IMAGE_BYTES = 50_000_000
 MAX_VIDEO_BYTES = 500_000_000

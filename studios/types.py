@@ -30,7 +30,7 @@ class Status(TextChoices):
     CANCELLED = "cancelled"
 
 
-# The kinds of `jobs.models.Job`.
+# The kinds of `work.jobs.models.Job`.
 JOBS: Final[Mapping[Kind, str]] = {
     Kind.IMAGE: "studios.image",
     Kind.VIDEO: "studios.video",

@@ -20,11 +20,11 @@ from common.threads import in_thread
 from events.services import open_stream
 from inference.holds import hold_request
 from inference.services import admit
-from jobs import services
-from jobs.executor import get_job_executor
-from jobs.running import RunningJob
-from jobs.tests.handlers import BEGUN, BEGUN_CALLING, call_of
 from tests.personas import new_user
+from work.jobs import services
+from work.jobs.executor import get_job_executor
+from work.jobs.running import RunningJob
+from work.jobs.tests.handlers import BEGUN, BEGUN_CALLING, call_of
 
 
 async def application(scope: MutableMapping[str, Any], receive: Any, send: Any) -> None:

@@ -20,10 +20,10 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.sdk.trace.sampling import ALWAYS_ON, Sampler
 
-from jobs.tests.queueing import wait_until
 from local.ports import LOOPBACK
 from tracing import spans
 from tracing.otel import OpenTelemetry
+from work.jobs.tests.queueing import wait_until
 
 _SERVER, _CLIENT, _CONSUMER = 2, 3, 5
 

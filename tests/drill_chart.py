@@ -4,7 +4,6 @@ import pytest
 import yaml
 
 from common.shutdown import DEFAULT_DRAIN_SECONDS, GRACE_SECONDS
-from jobs.models import Job
 from tests.chart import (
     EVERYTHING,
     FOLDER,
@@ -19,6 +18,7 @@ from tests.chart import (
 from tests.compose import WORKERS, services
 from tests.prometheus import RULES
 from tests.tools import needs_tools, run
+from work.jobs.models import Job
 
 pytestmark = needs_tools
 

@@ -17,7 +17,6 @@ from websockets.sync.client import connect
 from accounts.models import User
 from common.ids import uuid7
 from events.tests.streams import append, new_stream
-from leases.models import Lease
 from local.paths import PYTHONPATH, ROOT
 from local.ports import LOOPBACK, answers, free_port
 from local.processes import Process
@@ -27,6 +26,7 @@ from tests.chaos import calls
 from tests.drill_acts_of_peers import FRAMES, HTTP_ACTS, do, handshake, once_open, send
 from tests.personas import PASSWORD, new_key, new_user
 from tests.service import Web, database_url
+from work.leases.models import Lease
 
 pytestmark = pytest.mark.usefixtures("committed")
 

@@ -15,7 +15,6 @@ from common.models import Sweep
 from common.sweeps import sweep
 from config.store_metrics import SWEEPS
 from council.tests.owner import BALANCE_ONLY, new_owner
-from jobs.models import Job
 from local.paths import ROOT
 from local.ports import free_port
 from simulator.process import RunningSimulator
@@ -25,6 +24,7 @@ from tests.own_redis import OwnRedis
 from tests.scrape import Scraped, scrape
 from tests.service import Web
 from tests.worker import running_beat, running_worker
+from work.jobs.models import Job
 
 PAGE = ROOT / "docs" / "operations" / "metrics.md"
 OF_THE_BEAT = {"platform_queued_jobs", "platform_held_usd", "platform_money_violations"}

@@ -26,12 +26,12 @@ from content.services import flags
 from content.tests.writing import write
 from conversations.tests.rows import talk
 from files.models import StoredFile
-from jobs.models import Job
 from projects.models import Apply, Run
 from teams.services import invitations, teams
 from tests.operators import Operator, new_operator
 from tests.personas import new_key
 from tests.service import Web
+from work.jobs.models import Job
 from workspaces.models import Workspace
 
 

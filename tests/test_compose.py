@@ -14,12 +14,12 @@ from common.shutdown import LINGER_SECONDS
 from config.graceful_accept import ACCEPT_SECONDS
 from config.serve import KEEP_ALIVE_SECONDS
 from inference.types import ChatCall
-from jobs.models import Job
 from local.parts import QUEUES, worker_command
 from local.paths import ROOT
 from tests.compose import PROCESSES, WEBS, WORKERS, compose, seconds, services
 from tests.nginx import CONFIGURATION, directive
 from tests.prometheus import PROMTOOL, needs_promtool
+from work.jobs.models import Job
 
 
 def test_only_the_proxy_is_reached_from_outside() -> None:

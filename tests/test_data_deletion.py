@@ -24,7 +24,6 @@ from connectors.models import Connector
 from connectors.services.connectors import sweep as sweep_connectors
 from content.models import Entry
 from conversations.models import Conversation
-from jobs.models import Job
 from tests.filling import Filler
 from tests.operators import audit_of, new_operator
 from tests.personas import PASSWORD, new_key, new_user
@@ -34,6 +33,7 @@ from userdata.rows import rows_of
 from userdata.services import deletions
 from userdata.tasks import delete_data
 from userdata.tests.exporting import archive_of, rows_in
+from work.jobs.models import Job
 
 pytestmark = pytest.mark.usefixtures("committed")
 

@@ -20,12 +20,12 @@ from conversations.tests.rows import ASSISTANT, add
 from conversations.tests.sharers import new_shared_row, put_together
 from files.models import Upload
 from files.services import uploads
-from jobs.models import Job
 from teams.models import Team
 from tests.personas import new_user
 from userdata.models import Deletion
 from userdata.services import deletions
 from userdata.tests.exporting import archive_of, rows_in
+from work.jobs.models import Job
 
 pytestmark = pytest.mark.usefixtures("committed", "simulated_providers")
 

@@ -15,8 +15,6 @@ from council.models import Session
 from council.tests.owner import Owner
 from files.models import StoredFile, Upload
 from files.services import uploads
-from jobs.models import Job
-from jobs.tests.queueing import wait_until
 from projects.models import Run
 from projects.tests.principal import Principal
 from simulator.process import RunningSimulator
@@ -28,6 +26,8 @@ from tests.worker import running_worker
 from userdata.models import Deletion, Export
 from userdata.services import deletions
 from userdata.tests.exporting import ask
+from work.jobs.models import Job
+from work.jobs.tests.queueing import wait_until
 
 pytestmark = pytest.mark.usefixtures("committed")
 

@@ -30,9 +30,9 @@ from catalog.types import TokenPrice
 from common.ids import uuid7
 from common.money import NUSD_PER_USD, usd_text
 from conversations.tests.rows import talk
-from jobs.models import Job
 from tests.operators import Operator, new_operator
 from tests.personas import new_key
+from work.jobs.models import Job
 
 REASON = "The answer was cut off"
 

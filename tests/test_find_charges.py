@@ -11,9 +11,9 @@ from billing.services import balance
 from billing.tests.bank import charge_of, hold, live_owner, new_account, settle
 from common.ids import uuid7
 from conversations.tests.rows import talk
-from jobs.models import Job
 from tests.operators import Operator, new_operator
 from tests.personas import new_key
+from work.jobs.models import Job
 
 
 @pytest.fixture

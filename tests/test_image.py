@@ -11,7 +11,6 @@ import pytest
 
 from common.shutdown import GRACE_SECONDS, SERVER_SECONDS, notice_seconds
 from config.serve import APPLICATION, command
-from jobs.worker import LEAVE_SECONDS
 from local.configuration import resolve
 from local.errors import LocalError
 from local.parts import parts, web_command
@@ -20,6 +19,7 @@ from local.ports import LOOPBACK
 from tests.compose import PROCESSES, services
 from tests.compose import seconds as in_seconds
 from tests.environment import inherited
+from work.jobs.worker import LEAVE_SECONDS
 
 
 def test_a_web_container_serves_as_on_this_machine_but_to_all_addresses() -> None:

@@ -13,8 +13,6 @@ from pytest_django import DjangoDbBlocker
 from conversations.tests.speaker import new_speaker
 from conversations.types import JOB as REPLY
 from council.tests.owner import Owner, new_owner
-from jobs.models import Job
-from jobs.tests.queueing import wait_until
 from operations.tests.ordering import end_of, order
 from publicapi.tests.v1.customer import BALANCE_ONLY, IN_PLAN, Customer, new_customer
 from simulator.process import RunningSimulator
@@ -24,6 +22,8 @@ from tests.collector import Collector, SeenSpan, new_trace, running_collector
 from tests.personas import authorization
 from tests.service import Web, running_web
 from tests.worker import running_worker
+from work.jobs.models import Job
+from work.jobs.tests.queueing import wait_until
 
 PICTURES = "gpt-image-2.5-flare"
 RUN = f"job {JOBS[Kind.IMAGE]}"

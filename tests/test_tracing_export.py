@@ -6,7 +6,6 @@ import httpx
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 from opentelemetry.trace import TraceFlags
 
-from jobs.models import Job
 from publicapi.tests.v1.customer import new_customer
 from simulator.process import RunningSimulator
 from studios.tests.artist import new_artist
@@ -15,6 +14,7 @@ from tests.collector import new_trace, recording, running_collector, silent_serv
 from tests.service import Web, running_web
 from tests.worker import running_worker
 from tracing import spans
+from work.jobs.models import Job
 
 PICTURES = "gpt-image-2.5-flare"
 RUN = f"job {JOBS[Kind.IMAGE]}"

@@ -13,7 +13,7 @@ from tests.hurried import replace_times
 
 # What the SQL functions say, and what they say in a life.
 IN_SQL = {
-    "platform/leases/sql/10_leases.sql": {
+    "platform/work/leases/sql/10_leases.sql": {
         "interval '30 seconds'": "interval '5 seconds'",
         "interval '8 seconds'": "interval '1500 milliseconds'",
     },
@@ -32,12 +32,12 @@ class HurriedConfig(AppConfig):
 
     def ready(self) -> None:
         from inference import runtime
-        from jobs import lost
-        from leases import keeper
         from operations import transitions
         from projects.services import applies, apply_settlement
         from providers import runway
         from userdata.services import deletions
+        from work.jobs import lost
+        from work.leases import keeper
 
         times: dict[ModuleType, dict[str, object]] = {
             keeper: {

@@ -16,8 +16,8 @@ from bench.campaign.parts import Part, Parts
 from bench.campaign.paths import Path
 from bench.campaign.schedule import Fault
 from bench.campaign.stores import ROLE, Stores
-from jobs.models import Job
-from jobs.tasks import run_job
+from work.jobs.models import Job
+from work.jobs.tasks import run_job
 
 # After these, what was produced may be lost to the platform (docs/decisions/0006): a process ends,
 # or loses its lease.

@@ -7,8 +7,8 @@ from django.db import connection
 from billing.hold_errors import HELD, refusal_of
 from billing.types import HoldRequest, as_json
 from catalog.selectors import get_catalog
-from leases import services as leases
 from tracing import spans
+from work.leases import services as leases
 
 # The kind of a job's lease.
 JOB = "job"
@@ -33,7 +33,7 @@ def hold(request: HoldRequest) -> None:
 def hold_for_job(request: HoldRequest) -> None:
     """Hold as `hold` does, for a call that a job makes later: `owner_id` is the job's id.
 
-    The transaction creates the job too (`jobs.services.enqueue`), after all its holds. The hold is
+    The transaction creates the job too (`work.jobs.services.enqueue`), after all its holds. The hold is
     kept whatever process dies; it lapses at its deadline, or when the job ends. `charges.begin`
     gives the call a deadline of its own.
     """

@@ -20,9 +20,9 @@ from billing.units import Units
 from catalog.models import PriceVersion
 from common.ids import uuid7
 from common.money import NUSD_PER_USD
-from leases.models import Lease
 from tests.personas import new_user
 from tests.service import database_url
+from work.leases.models import Lease
 
 # No plan has an allowance for it, so every call is paid from the balance, at twice the cost.
 BALANCE_ONLY = "kimi-k3"

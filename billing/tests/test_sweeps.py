@@ -21,8 +21,8 @@ from billing.tests.bank import (
     other_connection,
     release,
 )
-from leases.models import Lease
 from tests.locks import wait_until_blocked
+from work.leases.models import Lease
 
 pytestmark = pytest.mark.usefixtures("committed")
 

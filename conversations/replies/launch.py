@@ -10,8 +10,8 @@ from conversations.models import Message
 from conversations.replies.running import Reply
 from conversations.services.sending import StartedReply
 from inference.services import admit
-from jobs.executor import get_job_executor
 from tracing import spans
+from work.jobs.executor import get_job_executor
 
 
 class Start(Protocol):

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 
 from conversations.models import Attachment, Conversation, Feedback, Message, Share
 from files.services.uploads import release
-from jobs import services as jobs
+from work.jobs import services as jobs
 
 
 def erase_messages(messages: QuerySet[Message]) -> None:

@@ -30,8 +30,8 @@ from inference.availability import check, network_of
 from inference.bounds import affordable_output
 from inference.holds import hold_request
 from inference.types import ChatCall
-from jobs import services as jobs
-from jobs.running import RunningJob
+from work.jobs import services as jobs
+from work.jobs.running import RunningJob
 
 _LOCK = "SELECT * FROM reply_lock(%s, %s, %s, %s, %s)"
 _WRITE = "SELECT * FROM reply_write(%s, %s, %s, %s, %s, %s, %s)"

@@ -8,7 +8,7 @@ from accounts.models import User
 from conversations.models import Message
 from conversations.selectors.access import access_to, check_writes
 from conversations.selectors.messages import get_reply
-from jobs import services as jobs
+from work.jobs import services as jobs
 
 
 @transaction.atomic

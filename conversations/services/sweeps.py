@@ -7,7 +7,7 @@ from django.db.models.functions import Now
 
 from conversations.types import STREAM
 from events.services import delete_streams
-from jobs.models import Job
+from work.jobs.models import Job
 
 # By then the readers who followed a reply to its end have it, and the text is in its row.
 KEPT = timedelta(minutes=10)

@@ -15,7 +15,7 @@ from conversations.tests.story import RUNNING, ExpectedMessage, Shape
 from conversations.tests.world import World
 from events.models import Event
 from files.models import Upload
-from jobs.models import Job
+from work.jobs.models import Job
 
 
 def compare(world: World) -> None:

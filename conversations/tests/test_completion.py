@@ -25,11 +25,11 @@ from events.models import Event
 from generations.endings import give_up, release_readers
 from generations.types import Completion, Piece
 from inference.errors import CallCancelled, UpstreamFailed
-from jobs import services as jobs
-from jobs.models import Job
 from tests.locks import wait_until_blocked
 from tests.personas import new_user
 from tests.service import database_url
+from work.jobs import services as jobs
+from work.jobs.models import Job
 
 pytestmark = pytest.mark.usefixtures("providers")
 

@@ -15,8 +15,8 @@ from conversations.tests.rows import ASSISTANT, add, talk
 from conversations.tests.speaker import BALANCE_ONLY, Speaker
 from events.models import Event
 from files.models import Upload
-from jobs.models import Job
 from tests.stopwatch import Stopwatch
+from work.jobs.models import Job
 
 CONVERSATIONS = "/api/conversations"
 

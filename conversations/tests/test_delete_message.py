@@ -26,10 +26,10 @@ from conversations.tests.conftest import NewSpeaker
 from conversations.tests.rows import ASSISTANT, add, talk
 from conversations.tests.speaker import BALANCE_ONLY
 from conversations.tests.test_delete import attach, ended, new_upload
-from jobs.models import Job
 from tests.locks import wait_until_blocked
 from tests.personas import new_user
 from tests.service import database_url
+from work.jobs.models import Job
 
 CONVERSATIONS = "/api/conversations"
 

@@ -11,9 +11,9 @@ from pytest_django import DjangoDbBlocker
 
 from accounts.models import User
 from conversations.tests.speaker import BALANCE_ONLY, FREE_MODEL, Speaker, new_speaker
-from jobs.tests.queueing import wait_until
 from simulator.process import RunningSimulator
 from tests.short_circuits import running_with_short_circuits
+from work.jobs.tests.queueing import wait_until
 
 DOWN = {"fail": "before", "status": 503}
 QUOTA = 4

@@ -16,8 +16,8 @@ from events.models import Event, Stream
 from events.services import open_stream
 from events.tests.streams import session_streams
 from generations.types import Piece
-from jobs.models import Job
 from tests.personas import new_user
+from work.jobs.models import Job
 
 pytestmark = pytest.mark.usefixtures("providers")
 

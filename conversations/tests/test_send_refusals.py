@@ -15,8 +15,8 @@ from conversations.tests.speaker import BALANCE_ONLY, Speaker
 from conversations.types import MAX_CHARACTERS, MAX_MESSAGES
 from events.models import Stream
 from health.tests.opened import opened
-from jobs.models import Job
 from tests.chaos.calls import wait_for
+from work.jobs.models import Job
 
 # The running service has no key of its provider.
 NOBODYS = "01a20091-a6e1-7b03-807b-7610912cefae"

@@ -21,9 +21,9 @@ from conversations.tests.speaker import (
     Speaker,
 )
 from events.models import Event
-from jobs.models import Job
 from providers.token_estimate import estimate_text
 from tests.stopwatch import Stopwatch
+from work.jobs.models import Job
 
 
 def stop(person: Speaker, conversation: str, reply_id: str) -> int:

@@ -70,7 +70,7 @@ from conversations.services.stopping import stop
 from edge.streaming_response import streaming_response
 from events.hub import get_hub
 from inference.errors import ProviderNotAvailable, UpstreamFailed
-from jobs.errors import TooManyRuns
+from work.jobs.errors import TooManyRuns
 
 _REFUSALS = (
     ReadOnly,

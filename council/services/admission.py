@@ -14,8 +14,8 @@ from council.services.log import append_events
 from inference import availability
 from inference.bounds import worst_chat_cost
 from inference.errors import ProviderNotAvailable
-from jobs.services import check_room
 from providers.types import Message
+from work.jobs.services import check_room
 
 
 class Call(Struct, frozen=True):

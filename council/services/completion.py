@@ -24,9 +24,9 @@ from events.types import SYSTEM, NewEvent
 from generations.endings import Output
 from generations.types import Completion, Text
 from inference.errors import CallCancelled, ProviderNotAvailable
-from jobs import services as jobs
-from jobs.models import Job
 from providers.types import Message
+from work.jobs import services as jobs
+from work.jobs.models import Job
 
 
 class Prepared(Struct, frozen=True):

@@ -9,7 +9,7 @@ from council.models import Card, Generation, Message, Session, Status, Turn, Ver
 from council.selectors.cards import is_running
 from council.types import JOB, MAX_VERSIONS
 from events.types import NewEvent
-from jobs.services import enqueue
+from work.jobs.services import enqueue
 
 # While one of these goes on, no other of them may begin.
 _OF_THE_WHOLE = (Turn.Kind.CHAT, Turn.Kind.MERGE, Turn.Kind.DEBATE)

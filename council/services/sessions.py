@@ -27,7 +27,7 @@ from council.types import (
 )
 from events.services import delete_stream, open_stream
 from events.types import USER, NewEvent, ToUser
-from jobs import services as jobs
+from work.jobs import services as jobs
 
 _SECONDS_PER_DAY = 86_400
 

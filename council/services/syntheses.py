@@ -14,7 +14,7 @@ from council.services import generations
 from council.types import MergeMode
 from events.types import NewEvent, model_actor
 from inference.errors import ProviderNotAvailable, UpstreamFailed
-from jobs.selectors import is_unwanted
+from work.jobs.selectors import is_unwanted
 
 # The model was not reached, or failed before it wrote anything: another one is asked.
 _UNREACHED = (UpstreamFailed, ProviderNotAvailable, ServiceUnavailable)

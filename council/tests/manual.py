@@ -22,8 +22,8 @@ from events.services import append
 from generations.endings import conclude, give_up
 from generations.types import Completion, Piece, completion_of
 from inference.errors import CallCancelled
-from jobs.models import Job
 from providers.types import FinishReason
+from work.jobs.models import Job
 
 COST = 1_000_000  # nano-USD of a call, at cost
 WORST = 10 * COST

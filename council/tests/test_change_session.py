@@ -22,8 +22,8 @@ from events.models import Event, Stream
 from events.tests.sockets import close_code, token_of
 from events.tests.streams import user_events
 from inference.errors import CallCancelled, CallInterrupted
-from jobs.models import Job
 from tests.service import Web
+from work.jobs.models import Job
 
 pytestmark = pytest.mark.usefixtures("committed", "providers")
 

@@ -21,9 +21,9 @@ from council.tests import manual
 from council.tests.owner import BALANCE_ONLY
 from events.models import Event
 from inference.errors import AnswerInterrupted, CallCancelled, ProviderNotAvailable, UpstreamFailed
-from jobs.models import Job
 from providers.types import FinishReason
 from tests.personas import new_user
+from work.jobs.models import Job
 
 
 @pytest.fixture

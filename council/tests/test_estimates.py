@@ -24,7 +24,7 @@ from council.tests.council_client import (
 )
 from events.models import Event, Stream
 from inference.bounds import output_bound
-from jobs.models import Job
+from work.jobs.models import Job
 
 pytestmark = pytest.mark.usefixtures("committed", "providers")
 

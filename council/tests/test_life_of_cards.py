@@ -7,10 +7,10 @@ import pytest
 
 from council.tests.conftest import NewOwner
 from council.tests.owner import BALANCE_ONLY, IN_PLAN, MODELS, Owner, Shape
-from jobs.models import Job
 from tests.follow import wait_until
 from tests.stopwatch import Stopwatch
 from tests.worker import Worker
+from work.jobs.models import Job
 
 LOOKERS = 3
 # Long enough to act in the middle of it.

@@ -28,8 +28,8 @@ from events.tests.streams import session_streams
 from health.services import refusal_of
 from health.tests.opened import opened, refused_alone
 from inference import availability
-from jobs.models import Job
 from tests.chaos.calls import wait_for
+from work.jobs.models import Job
 
 pytestmark = pytest.mark.usefixtures("committed", "providers")
 

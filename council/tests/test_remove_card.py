@@ -15,7 +15,7 @@ from council.tests.council_client import (
     new_council_client,
 )
 from inference.errors import CallCancelled
-from jobs.models import Job
+from work.jobs.models import Job
 
 pytestmark = pytest.mark.usefixtures("committed", "providers")
 

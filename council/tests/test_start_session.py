@@ -17,7 +17,7 @@ from council.tests.council_client import (
 )
 from council.types import MAX_PROMPT, MAX_SYSTEM, MAX_TITLE
 from events.tests.streams import session_streams
-from jobs.models import Job
+from work.jobs.models import Job
 
 pytestmark = pytest.mark.usefixtures("committed", "providers")
 

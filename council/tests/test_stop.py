@@ -23,7 +23,7 @@ from events.tests.streams import user_events
 from generations.endings import release_readers
 from generations.types import Completion
 from inference.errors import CallCancelled, CallInterrupted, UpstreamFailed
-from jobs.models import Job
+from work.jobs.models import Job
 
 pytestmark = pytest.mark.usefixtures("committed", "providers")
 

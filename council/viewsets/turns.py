@@ -20,7 +20,7 @@ from common.errors import NotFound
 from council.models import Turn
 from council.services import actions
 from inference.errors import ProviderNotAvailable
-from jobs.errors import TooManyRuns
+from work.jobs.errors import TooManyRuns
 
 # For `common.openapi.error_responses`. Of what only says what something would cost, the first.
 ESTIMATES = (PlanRequired,)

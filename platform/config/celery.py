@@ -82,7 +82,7 @@ def start_event_loop(instance: Any, **_: object) -> None:
 
 def _start_jobs(queues: list[str]) -> None:
     from health.services import get_started
-    from jobs.worker import get_worker
+    from work.jobs.worker import get_worker
 
     get_started()  # the first call does not wait for Redis
     get_worker().start(queues)
@@ -119,7 +119,7 @@ def _stop_observability() -> None:
 @signals.worker_shutting_down.connect
 def begin_drain(**_: object) -> None:
     """Begin with the signal itself, because jobs need not wait for Celery's own threads."""
-    from jobs.worker import get_worker
+    from work.jobs.worker import get_worker
 
     get_worker().begin_drain()
 
@@ -127,7 +127,7 @@ def begin_drain(**_: object) -> None:
 @signals.worker_shutdown.connect
 def stop_event_loop(**_: object) -> None:
     """Stop when Celery's own threads have ended."""
-    from jobs.worker import get_worker
+    from work.jobs.worker import get_worker
 
     get_worker().stop()
     _stop_observability()

@@ -21,8 +21,8 @@ from edge.rate_limit import get_rate_limiter
 from events.hub import get_hub
 from health import services as health
 from inference.runtime import get_runtime
-from jobs.executor import get_job_executor
 from providers import registry
+from work.jobs.executor import get_job_executor
 
 log = structlog.get_logger(__name__)
 

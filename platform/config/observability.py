@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tracing.otel import OpenTelemetry
 
 # Seconds for the last spans, and for the last reports, after the drain. Together they are less than
-# what a worker has left then (`jobs.worker.LEAVE_SECONDS`).
+# what a worker has left then (`work.jobs.worker.LEAVE_SECONDS`).
 FLUSH_SECONDS = 2.0
 
 _PROTOCOL = "http/protobuf"

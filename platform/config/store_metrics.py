@@ -17,8 +17,8 @@ from redis.exceptions import RedisError
 
 from common.database import Database, DatabaseUnavailable, get_database
 from common.money import NUSD_PER_USD
-from jobs.models import Job
 from metrics.instruments import Gauge, Labels
+from work.jobs.models import Job
 
 log = structlog.get_logger(__name__)
 

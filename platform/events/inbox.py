@@ -1,7 +1,7 @@
 """The inbox of a stream: messages of users to the work that writes the stream.
 
 A message is stored in the transaction that accepts it, numbered, and waits until a transaction that
-has used it marks it as read. A job that listens (`jobs.running.RunningJob.on_message`) hears of new
+has used it marks it as read. A job that listens (`work.jobs.running.RunningJob.on_message`) hears of new
 messages within a quarter of a second; one that begins reads what waits. A process that dies before
 it has marked a message leaves the message to the next.
 
@@ -73,7 +73,7 @@ def newest_number(stream_id: UUID) -> int:
 
 def mark_read(*, stream_id: UUID, up_to: int) -> None:
     """Mark messages as read, in the transaction that uses them. A job does it by
-    `jobs.services.mark_read`, which checks that the job runs under its attempt."""
+    `work.jobs.services.mark_read`, which checks that the job runs under its attempt."""
     inbox = models.Inbox.objects.filter(pk=stream_id)
     inbox.update(read_number=Greatest(F("read_number"), up_to))
 

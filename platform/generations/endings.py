@@ -13,9 +13,9 @@ from billing.types import KEPT, Ending, Resolution
 from common.errors import DomainError
 from generations.types import Completion, Text
 from inference.errors import CallCancelled, CallInterrupted, failure_of
-from jobs import services as jobs
-from jobs.models import Job
-from jobs.selectors import is_open, is_unwanted
+from work.jobs import services as jobs
+from work.jobs.models import Job
+from work.jobs.selectors import is_open, is_unwanted
 
 # The row that a call writes, and the view of that row in the last event.
 Row = TypeVar("Row")

@@ -28,9 +28,9 @@ from inference.errors import (
 )
 from inference.services import admit, open_chat
 from inference.types import ChatCall
-from jobs.models import Job
-from jobs.running import JobLost, RunningJob
 from providers.types import Delta
+from work.jobs.models import Job
+from work.jobs.running import JobLost, RunningJob
 
 log = structlog.get_logger(__name__)
 

@@ -22,8 +22,8 @@ from common.errors import ServiceUnavailable
 from common.loop_local import LoopLocal
 from inference.metrics import open_calls
 from inference.runner import CallRunner
-from leases.keeper import get_lease_keeper
 from tracing import spans
+from work.leases.keeper import get_lease_keeper
 
 log = structlog.get_logger(__name__)
 

@@ -1,7 +1,7 @@
 """Pytest plugin: the asserts of helpers speak, the slowest files come first, `--quick` leaves them
 out, `--times` repeats each test, and no garbage is looked for while tests are collected.
 
-Loaded by `-p` in pytest.ini: Django imports helpers (the jobs of `jobs.tests`) before any
+Loaded by `-p` in pytest.ini: Django imports helpers (the jobs of `work.jobs.tests`) before any
 conftest.py, and an assert is rewritten only if it is asked for before its module is imported.
 """
 

@@ -13,10 +13,10 @@ class OperationsConfig(AppConfig):
         from billing import invariants
         from common import ownership
         from common.sqlfunctions import install_functions
-        from jobs.retention import keep_while
         from operations.invariants import INVARIANTS
         from operations.models import Operation
         from operations.owned import OWNED
+        from work.jobs.retention import keep_while
 
         # Operators still have to look after it.
         keep_while(Exists(Operation.objects.filter(pk=OuterRef("pk"), is_unreconciled=True)))

@@ -8,12 +8,12 @@ from billing.services import endings, idempotency
 from billing.types import Ending
 from common.errors import Conflict
 from inference.errors import failure_of
-from jobs.handlers import get_handler
-from jobs.models import Job
 from operations.errors import OperationFailed
 from operations.models import Operation
 from operations.services import Output
 from operations.types import End, State
+from work.jobs.handlers import get_handler
+from work.jobs.models import Job
 
 _WAITS = (Job.Status.QUEUED, Job.Status.SCHEDULED)
 

@@ -26,9 +26,6 @@ from inference import reports
 from inference.availability import acquire_permit_of_accepted
 from inference.errors import ProviderNotAvailable
 from inference.settlement import carry_out
-from jobs.handlers import Handler, RecoveryAction
-from jobs.models import Job
-from jobs.running import JobLost, RunningJob
 from operations import services, steps
 from operations.errors import OperationInterrupted, OutOfTime
 from operations.traces import traced
@@ -49,6 +46,9 @@ from operations.types import (
 )
 from providers.errors import ProviderError
 from providers.operations import Accepted, Delivered, OperationWire, Succeeded, Unknown
+from work.jobs.handlers import Handler, RecoveryAction
+from work.jobs.models import Job
+from work.jobs.running import JobLost, RunningJob
 
 log = structlog.get_logger(__name__)
 

@@ -3,8 +3,8 @@
 from django.db import models
 from django.db.models import Q
 
-from jobs.models import Job
 from operations.types import State
+from work.jobs.models import Job
 
 _AT_THE_PROVIDER = (State.RUNNING.value, State.CANCELLING.value, State.FETCHING.value)
 

@@ -14,13 +14,13 @@ from billing.services.holds import hold_for_job
 from billing.types import KEPT, Ending, Resolution
 from inference.errors import failure_of
 from inference.holds import hold_request
-from jobs import services as jobs
-from jobs.models import Job
-from jobs.selectors import is_open
 from operations import models
 from operations.errors import OperationCancelled, OperationInterrupted
 from operations.transitions import CLOSING
 from operations.types import End, OperationCall, State
+from work.jobs import services as jobs
+from work.jobs.models import Job
+from work.jobs.selectors import is_open
 
 
 class Output(ABC):

@@ -10,11 +10,11 @@ class UserDataConfig(AppConfig):
         from common import ownership
         from events import declarations
         from events.types import USER_STREAM
-        from jobs.handlers import register
         from userdata.event_types import USER_EVENTS
         from userdata.handlers import ExportHandler
         from userdata.owned import OWNED
         from userdata.types import EXPORT_JOB
+        from work.jobs.handlers import register
 
         ownership.register(*OWNED)
         declarations.register(USER_STREAM, USER_EVENTS)

@@ -12,13 +12,13 @@ from common.threads import in_outside_thread, in_thread, release_connection
 from files.errors import StorageUnavailable
 from files.services.outputs import store_file
 from files.types import EXPORT
-from jobs.handlers import Handler, RecoveryAction
-from jobs.models import Job
-from jobs.running import RunningJob
 from userdata.archive import Archive
 from userdata.errors import ExportStopped
 from userdata.services import exports
 from userdata.types import EXPORT_SECONDS
+from work.jobs.handlers import Handler, RecoveryAction
+from work.jobs.models import Job
+from work.jobs.running import RunningJob
 
 log = structlog.get_logger(__name__)
 

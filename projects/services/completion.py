@@ -8,7 +8,6 @@ from events.types import NewEvent, model_actor
 from generations.endings import Output
 from generations.types import Completion, Text
 from inference.errors import CallInterrupted, error_of
-from jobs.selectors import is_unwanted
 from projects import events
 from projects.json_answers import find_object
 from projects.models import Attempt, Step
@@ -33,6 +32,7 @@ from projects.types import (
     SubtaskStatus,
     Verdict,
 )
+from work.jobs.selectors import is_unwanted
 
 # Attempts that begin a subtask: where one is refused, the subtask waits in the queue again.
 _BEGINNINGS = (AttemptReason.INITIAL, AttemptReason.STALE, AttemptReason.REASSIGN)

@@ -11,8 +11,6 @@ from events import inbox
 from events.selectors import get_last_seq
 from events.types import NewEvent
 from inference.errors import CallCancelled, ProviderNotAvailable
-from jobs import services as jobs
-from jobs.models import Job
 from projects import events
 from projects.errors import RunHeld
 from projects.models import Run, Step
@@ -23,6 +21,8 @@ from projects.services.locks import lock_step_alone
 from projects.services.log import append_events
 from projects.types import ENDED, RunStatus, StepKind, SubtaskStatus
 from providers.types import Message
+from work.jobs import services as jobs
+from work.jobs.models import Job
 
 # Steps that are sent the messages of the user. A review and the final text are about what is there.
 _RECEIVERS = frozenset({StepKind.PLAN, StepKind.REPAIR, StepKind.WORK, StepKind.REPLY})

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from events.types import NewEvent
-from jobs import services as jobs
 from projects import events
 from projects.models import Attempt, Run, Step, Subtask
 from projects.types import JOB, Outcome, StepKind, SubtaskStatus
+from work.jobs import services as jobs
 
 
 def begin(

@@ -8,10 +8,10 @@ import httpx
 import pytest
 from pytest_django import DjangoDbBlocker
 
-from jobs.tests.queueing import wait_until
 from projects.tests.principal import Principal, new_principal, part
 from simulator.process import RunningSimulator
 from tests.short_circuits import running_with_short_circuits
+from work.jobs.tests.queueing import wait_until
 
 DOWN = {"fail": "before", "status": 503}
 MODEL = "gpt-6-luna"

@@ -12,7 +12,6 @@ from accounts.models import User
 from billing.services.reconciliation import find_violations
 from catalog.selectors import get_catalog
 from githosts.tests.hosted import git
-from jobs.models import Job
 from projects.demo_repository import REPOSITORY, TOKEN, write_repository_run
 from projects.models import Run
 from projects.selectors.changes import get_changes
@@ -22,6 +21,7 @@ from projects.services.estimates import estimate
 from projects.tests.world import check_log
 from simulator.process import RunningSimulator
 from tests.personas import new_user
+from work.jobs.models import Job
 
 
 @pytest.fixture

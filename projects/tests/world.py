@@ -27,8 +27,6 @@ from events.models import Event
 from generations.endings import conclude, give_up
 from generations.types import Completion
 from inference.errors import AnswerInterrupted, CallInterrupted, UpstreamFailed
-from jobs.models import Job
-from jobs.sweeps import end_lost_jobs
 from projects.decisions import decide
 from projects.errors import UnsoundPlanRefused
 from projects.models import Run, Step
@@ -41,6 +39,8 @@ from projects.services.preparation import prepare
 from projects.tests import picture
 from projects.types import ENDED, AttemptReason, RunStatus, StepKind, SubtaskStatus
 from tests.personas import new_user
+from work.jobs.models import Job
+from work.jobs.sweeps import end_lost_jobs
 
 COST = 1_000_000  # nano-USD of a call, at cost
 PLAN = {

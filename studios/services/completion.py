@@ -14,13 +14,13 @@ from files.services import media
 from files.services.media import StoredMedia
 from files.services.uploads import release
 from inference.errors import error_of
-from jobs import services as jobs
 from operations import services as operations
 from operations.services import Output
 from operations.types import End
 from studios import user_events
 from studios.models import Generation, GenerationOutput
 from studios.types import Status
+from work.jobs import services as jobs
 
 
 class Results(Struct, frozen=True):

@@ -13,10 +13,10 @@ from accounts.models import User
 from billing.models import Charge, Wallet
 from common.money import NUSD_PER_USD, usd
 from events.models import Event
-from jobs.tests.queueing import wait_until
 from simulator.process import RunningSimulator
 from studios.models import Generation
 from tests.personas import access_token_of, new_user
+from work.jobs.tests.queueing import wait_until
 
 Job = dict[str, Any]
 

@@ -13,12 +13,12 @@ from common.ids import uuid7
 from health import switches
 from health.exchange import SWITCHES_SECONDS
 from health.models import Provider
-from jobs.models import Job as QueuedJob
-from jobs.tests.queueing import wait_until
 from operations.models import Operation
 from simulator.process import RunningSimulator
 from studios.tests.artist import STUDIOS, Artist, Job, new_artist
 from tests.short_circuits import running_with_short_circuits
+from work.jobs.models import Job as QueuedJob
+from work.jobs.tests.queueing import wait_until
 
 MODEL, PROVIDER = "meshy-6", "meshy"
 # What no order can cause: it opens the circuit at once, and again for as long as it lasts.

@@ -12,8 +12,6 @@ from django.test import Client
 from django.utils import timezone
 
 from billing.tests import bank
-from jobs.models import Job as JobRow
-from jobs.tests.queueing import wait_until
 from operations import by_hand
 from operations.models import Operation
 from operations.types import State
@@ -22,6 +20,8 @@ from studios.tests.conftest import NewArtist
 from tests.locks import wait_until_blocked
 from tests.operators import Operator, audit_of, new_operator
 from tests.service import database_url
+from work.jobs.models import Job as JobRow
+from work.jobs.tests.queueing import wait_until
 
 PAGE = "operations/operation/"
 REASON = "The provider says so"

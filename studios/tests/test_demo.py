@@ -10,11 +10,11 @@ from pytest_django import Settings
 
 from accounts.models import User
 from billing.services.reconciliation import find_violations
-from jobs.tests.queueing import wait_until
 from studios.models import Generation
 from studios.tests.artist import Artist, Job
 from studios.tests.conftest import NewArtist
 from tests.personas import new_user
+from work.jobs.tests.queueing import wait_until
 
 
 @pytest.fixture(autouse=True)

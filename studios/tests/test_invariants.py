@@ -9,10 +9,10 @@ from django.db import transaction
 from billing.models import Charge
 from billing.services import reconciliation
 from files.models import StoredFile
-from jobs.models import Job as JobRow
 from studios.models import Generation, GenerationOutput
 from studios.tests.artist import Artist, Job
 from studios.tests.conftest import NewArtist
+from work.jobs.models import Job as JobRow
 
 Change = Callable[[UUID], object]
 

@@ -1,9 +1,9 @@
 """A user whose own calls of a model keep failing places no order for it; others do."""
 
 from health.tests.opened import refused_alone
-from jobs.tests.queueing import wait_until
 from studios.models import Generation
 from studios.tests.conftest import NewArtist
+from work.jobs.tests.queueing import wait_until
 
 MODEL, PROVIDER = "meshy-6", "meshy"
 

@@ -25,9 +25,6 @@ from billing.tasks import reconcile
 from common.models import Sweep
 from edge.tests.client import Client
 from health.tests.opened import opened
-from jobs.models import Job, QueueHeartbeat
-from jobs.tests.handlers import QUICK
-from jobs.tests.queueing import new_job_without_message
 from publicapi.tests.v1.customer import IN_PLAN, Customer
 from simulator.process import RunningSimulator
 from tests.alerts.watched import (
@@ -44,6 +41,9 @@ from tests.locks import wait_until_blocked
 from tests.personas import authorization, new_user
 from tests.prometheus import needs_prometheus
 from tests.service import database_url, running_web
+from work.jobs.models import Job, QueueHeartbeat
+from work.jobs.tests.handlers import QUICK
+from work.jobs.tests.queueing import new_job_without_message
 
 pytestmark = [
     needs_prometheus,

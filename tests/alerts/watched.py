@@ -13,7 +13,6 @@ from websockets.sync.client import connect
 from accounts.models import OutgoingEmail
 from billing.services import months
 from common.models import Sweep
-from jobs.models import Job, QueueHeartbeat
 from local.ports import free_port
 from publicapi.tests.v1.customer import Customer, new_customer
 from simulator.process import RunningSimulator
@@ -25,6 +24,7 @@ from tests.prometheus import Prometheus, running_prometheus
 from tests.service import Web, running_web
 from tests.test_health import postgres_port, through
 from tests.worker import Worker, running_beat, running_worker
+from work.jobs.models import Job, QueueHeartbeat
 
 KEYS = ("sk-first-of-the-alerts", "sk-second-of-the-alerts")
 MAX_OPEN_CALLS = 4

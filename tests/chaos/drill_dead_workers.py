@@ -17,13 +17,13 @@ from billing.models import Charge, LedgerEntry, Wallet
 from billing.tests.bank import wallet_of
 from council.models import Generation
 from events.models import Event
-from jobs.models import Job
 from simulator.process import RunningSimulator
 from tests.chaos import calls
 from tests.chaos.councils import Council, customer
 from tests.locks import wait_until_blocked
 from tests.service import database_url
 from tests.worker import running_beat, running_worker
+from work.jobs.models import Job
 
 pytestmark = pytest.mark.usefixtures("committed")
 

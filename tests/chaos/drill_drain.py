@@ -8,11 +8,11 @@ import pytest
 
 from billing.models import Charge
 from common.ids import uuid7
-from leases.models import Lease
 from simulator.process import RunningSimulator
 from tests.chaos import calls
 from tests.personas import new_key, new_user
 from tests.service import running_web
+from work.leases.models import Lease
 
 pytestmark = pytest.mark.usefixtures("committed")
 

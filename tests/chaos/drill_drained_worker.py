@@ -3,12 +3,12 @@
 import pytest
 
 from billing.tests.bank import wallet_of
-from leases.models import Lease
 from providers.token_estimate import estimate_text
 from simulator.process import RunningSimulator
 from tests.chaos import calls
 from tests.chaos.councils import Council, customer
 from tests.worker import running_worker
+from work.leases.models import Lease
 
 pytestmark = pytest.mark.usefixtures("committed")
 

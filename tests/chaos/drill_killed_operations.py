@@ -11,9 +11,6 @@ import pytest
 from accounts.models import User
 from billing.services import sweeps
 from billing.tests import bank
-from jobs.models import Job
-from jobs.sweeps import end_lost_jobs
-from jobs.tests.queueing import cancel, job_of, wait_until
 from operations.tests.ordering import (
     end_of,
     operation_of,
@@ -28,6 +25,9 @@ from tests.locks import wait_until_blocked
 from tests.personas import new_user
 from tests.service import database_url
 from tests.worker import running_worker
+from work.jobs.models import Job
+from work.jobs.sweeps import end_lost_jobs
+from work.jobs.tests.queueing import cancel, job_of, wait_until
 
 pytestmark = pytest.mark.usefixtures("committed")
 

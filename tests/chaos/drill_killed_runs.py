@@ -8,13 +8,13 @@ import pytest
 
 from billing.services import sweeps
 from billing.tests import bank
-from jobs.sweeps import end_lost_jobs
-from jobs.tests.queueing import wait_until
 from projects.models import Step
 from projects.services import messages, runs
 from simulator.process import RunningSimulator
 from tests.chaos.projects import KINDS, Project
 from tests.worker import running_worker
+from work.jobs.sweeps import end_lost_jobs
+from work.jobs.tests.queueing import wait_until
 
 pytestmark = pytest.mark.usefixtures("committed", "simulated_providers")
 

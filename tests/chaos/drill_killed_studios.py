@@ -8,7 +8,6 @@ import httpx
 import pytest
 from pytest_django import DjangoDbBlocker
 
-from jobs.tests.queueing import wait_until
 from simulator.process import RunningSimulator
 from tests.chaos.studio_moments import (
     DEATHS,
@@ -36,6 +35,7 @@ from tests.chaos.studios import (
 )
 from tests.service import Web
 from tests.worker import running_worker
+from work.jobs.tests.queueing import wait_until
 
 pytestmark = pytest.mark.usefixtures("committed")
 

@@ -15,17 +15,17 @@ from catalog.selectors import get_catalog
 from common.ids import uuid7
 from events.services import open_stream
 from inference.holds import hold_request
-from jobs import services
-from jobs.models import Job
-from jobs.sweeps import end_lost_jobs
-from jobs.tests import handlers
-from jobs.tests.queueing import job_of, wait_until
-from leases.models import Lease
 from simulator.process import RunningSimulator
 from tests.chaos import calls
 from tests.personas import new_key, new_user
 from tests.service import running_web
 from tests.worker import running_beat, running_worker
+from work.jobs import services
+from work.jobs.models import Job
+from work.jobs.sweeps import end_lost_jobs
+from work.jobs.tests import handlers
+from work.jobs.tests.queueing import job_of, wait_until
+from work.leases.models import Lease
 
 pytestmark = pytest.mark.usefixtures("committed")
 

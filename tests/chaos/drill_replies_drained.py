@@ -9,12 +9,12 @@ from contextlib import suppress
 import httpx
 import pytest
 
-from leases.models import Lease
 from simulator.process import RunningSimulator
 from tests.chaos import calls
 from tests.chaos.councils import customer
 from tests.service import Web, running_web
 from tests.talk import Reading, Talk
+from work.leases.models import Lease
 
 pytestmark = pytest.mark.usefixtures("committed")
 

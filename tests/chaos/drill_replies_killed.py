@@ -16,7 +16,6 @@ from django.core.management import call_command
 from billing.models import Charge, LedgerEntry
 from billing.tests.bank import kill, wallet_of
 from common.ids import uuid7
-from jobs.sweeps import end_lost_jobs
 from simulator.process import RunningSimulator
 from tests.chaos import calls
 from tests.chaos.councils import customer
@@ -24,6 +23,7 @@ from tests.locks import wait_until_blocked
 from tests.service import Web, database_url, running_web
 from tests.talk import Reading, Talk
 from tests.worker import running_beat, running_worker
+from work.jobs.sweeps import end_lost_jobs
 
 pytestmark = pytest.mark.usefixtures("committed")
 

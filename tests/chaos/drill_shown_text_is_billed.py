@@ -10,13 +10,13 @@ import pytest
 from billing.models import Charge
 from billing.tests.bank import kill, wallet_of
 from conversations.selectors.messages import text_in_log
-from jobs.sweeps import end_lost_jobs
 from simulator.process import RunningSimulator
 from tests.chaos import calls
 from tests.chaos.councils import Council, customer
 from tests.service import Web, running_web
 from tests.talk import Talk
 from tests.worker import running_worker
+from work.jobs.sweeps import end_lost_jobs
 
 pytestmark = pytest.mark.usefixtures("committed")
 

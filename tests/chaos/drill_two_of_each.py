@@ -11,8 +11,6 @@ import pytest
 from council.models import Generation
 from council.tests.owner import COUNCIL, MODELS, Owner, Shape, new_owner
 from events.models import Event
-from jobs.models import Job
-from jobs.tasks import run_job
 from simulator.process import RunningSimulator
 from tests.chaos import calls
 from tests.chaos.councils import Council, customer
@@ -20,6 +18,8 @@ from tests.chaos.proxy import Proxy
 from tests.follow import followed
 from tests.service import Web, running_web
 from tests.worker import running_worker
+from work.jobs.models import Job
+from work.jobs.tasks import run_job
 
 pytestmark = pytest.mark.usefixtures("committed")
 

@@ -3,7 +3,6 @@ leaves them there."""
 
 from collections.abc import Callable
 
-from jobs.tests.queueing import wait_until
 from operations.types import State
 from tests.chaos.studios import (
     MODELS,
@@ -15,6 +14,7 @@ from tests.chaos.studios import (
     wait_for_results,
     wait_in_haste,
 )
+from work.jobs.tests.queueing import wait_until
 
 
 def before_the_submission(scene: Scene) -> list[Ordered]:

@@ -18,10 +18,6 @@ from billing.models import Charge
 from billing.services import sweeps
 from billing.tests import bank
 from files.models import StoredFile
-from jobs.lost import MAX_LOSSES
-from jobs.models import Job as JobRow
-from jobs.sweeps import end_lost_jobs
-from jobs.tests.queueing import job_of, wait_until
 from operations.models import Operation
 from operations.types import State
 from simulator.process import RunningSimulator
@@ -31,6 +27,10 @@ from tests.locks import end_blocked, wait_until_blocked
 from tests.service import database_url
 from tests.stopwatch import Stopwatch
 from tests.worker import Worker, running_worker
+from work.jobs.lost import MAX_LOSSES
+from work.jobs.models import Job as JobRow
+from work.jobs.sweeps import end_lost_jobs
+from work.jobs.tests.queueing import job_of, wait_until
 
 MODELS = {"image": "gpt-image-2.5-flare", "video": "gen4.5", "3d": "tripo-h3"}
 # Those that work for minutes: their providers know a job once it was submitted.

@@ -72,10 +72,10 @@ INSTALLED_APPS = [
     "content",
     "accounts",
     "events",
-    "leases",
+    "work.leases",
     "billing",
     "inference",
-    "jobs",
+    "work.jobs",
     "operations",
     "userdata",
     "connectors",
@@ -465,7 +465,7 @@ CELERY_WORKER_DISABLE_PREFETCH = True
 # Threads of a worker that hand jobs over and run periodic tasks.
 WORKER_CONCURRENCY: int = env.int("WORKER_CONCURRENCY", 4)
 CELERY_WORKER_CONCURRENCY = WORKER_CONCURRENCY
-CELERY_WORKER_CONSUMER = "jobs.consumer:Consumer"
+CELERY_WORKER_CONSUMER = "work.jobs.consumer:Consumer"
 CELERY_TASK_DEFAULT_QUEUE = "default"
 
 # --- Logs ---------------------------------------------------------------------------------------

@@ -22,16 +22,16 @@ def _daily(hour: int, minute: int, task: str) -> dict[str, Any]:
 CELERY_BEAT_SCHEDULE: dict[str, Any] = {
     **{
         f"heartbeat-{queue}": {
-            "task": "jobs.tasks.record_heartbeat",
+            "task": "work.jobs.tasks.record_heartbeat",
             "args": (queue,),
             "schedule": 10.0,
             "options": {"queue": queue, "expires": 60.0},
         }
         for queue in ("interactive", "media", "default")
     },
-    "end-lost-jobs": _every(10.0, "jobs.tasks.end_lost_jobs"),
-    "purge-ended-jobs": _every(3600.0, "jobs.tasks.purge_ended_jobs"),
-    "purge-expired-leases": _every(3600.0, "leases.tasks.purge_expired_leases"),
+    "end-lost-jobs": _every(10.0, "work.jobs.tasks.end_lost_jobs"),
+    "purge-ended-jobs": _every(3600.0, "work.jobs.tasks.purge_ended_jobs"),
+    "purge-expired-leases": _every(3600.0, "work.leases.tasks.purge_expired_leases"),
     "purge-user-events": _every(3600.0, "events.tasks.purge_user_events"),
     "expire-lapsed-charges": _every(10.0, "billing.tasks.expire_lapsed_charges"),
     "forget-idempotency-keys": _every(60.0, "billing.tasks.forget_idempotency_keys"),

@@ -19,7 +19,7 @@ SELF_SERVICE_TOPUP = env.bool("SELF_SERVICE_TOPUP", False)
 # Kinds of jobs that only tests have.
 INSTALLED_APPS = [
     *INSTALLED_APPS,
-    "jobs.tests.apps.JobsTestsConfig",
+    "work.jobs.tests.apps.JobsTestsConfig",
     "operations.tests.apps.OperationsTestsConfig",
 ]
 # The simulator, and hosts that tests script.

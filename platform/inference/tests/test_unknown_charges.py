@@ -14,8 +14,8 @@ from common.database import get_database
 from inference import runtime
 from inference.runner import CallRunner
 from inference.runtime import Runtime
-from leases.keeper import get_lease_keeper
 from tests.chaos.calls import wait_for
+from work.leases.keeper import get_lease_keeper
 
 pytestmark = pytest.mark.usefixtures("committed")
 

@@ -31,7 +31,9 @@ def test_warnings_and_errors_are_shown_in_one_line(level: str) -> None:
     "line",
     [
         text("info", "call.ended                     status=200"),
-        text("info", "Discarding revoked task: jobs.tasks.record_heartbeat[1] [celery.worker]"),
+        text(
+            "info", "Discarding revoked task: work.jobs.tasks.record_heartbeat[1] [celery.worker]"
+        ),
         text("debug", "a [error] in a text"),
         "Traceback (most recent call last):",
         '  File "a.py", line 1',

@@ -13,12 +13,12 @@ from events import services as events
 from events.types import NewEvent
 from files.services.outputs import store
 from inference.errors import error_of
-from jobs.handlers import register
-from jobs.running import RunningJob
 from operations.handler import OperationHandler
 from operations.tests.renderer import RenderCall, RendererWire
 from operations.types import End, Fetched, Unusable
 from providers.operations import Delivered, Succeeded, Unknown
+from work.jobs.handlers import register
+from work.jobs.running import RunningJob
 
 RENDER = "tests.render"
 

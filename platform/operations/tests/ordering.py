@@ -9,13 +9,13 @@ from accounts.models import User
 from catalog.selectors import get_catalog
 from common.ids import uuid7
 from events.services import open_stream
-from jobs.models import Job
-from jobs.tests.queueing import job_of, wait_until, written
 from operations import services
 from operations.models import Operation
 from operations.tests.handlers import RENDER, render_call
 from operations.types import State
 from simulator.process import RunningSimulator
+from work.jobs.models import Job
+from work.jobs.tests.queueing import job_of, wait_until, written
 
 
 @transaction.atomic

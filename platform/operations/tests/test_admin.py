@@ -7,10 +7,10 @@ import pytest
 from django.utils import timezone
 
 from common.ids import uuid7
-from jobs.models import Job
 from operations.models import Operation
 from tests.operators import Operator, new_operator
 from tests.personas import new_user
+from work.jobs.models import Job
 
 pytestmark = pytest.mark.django_db
 

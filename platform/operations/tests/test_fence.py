@@ -8,10 +8,10 @@ from django.db import connection, transaction
 
 from accounts.models import User
 from billing.tests import bank
-from jobs.models import Job
 from operations.tests.ordering import operation_of, order
 from operations.types import Operation, State
 from tests.personas import new_user
+from work.jobs.models import Job
 
 pytestmark = pytest.mark.usefixtures("committed")
 

@@ -10,7 +10,6 @@ from django.utils import timezone
 
 from accounts.models import User
 from billing.tests import bank
-from jobs.tests.queueing import cancel, job_of
 from operations.models import Operation
 from operations.tests.ordering import (
     end_of,
@@ -25,6 +24,7 @@ from operations.types import State
 from simulator.process import RunningSimulator
 from tests.personas import new_user
 from tests.worker import Worker
+from work.jobs.tests.queueing import cancel, job_of
 
 pytestmark = pytest.mark.usefixtures("committed")
 

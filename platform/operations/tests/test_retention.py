@@ -8,12 +8,12 @@ import pytest
 from django.utils import timezone
 
 from common.ids import uuid7
-from jobs.models import Job
-from jobs.sweeps import purge_ended_jobs
 from operations import by_hand
 from operations.models import Operation
 from operations.types import State
 from tests.personas import new_user
+from work.jobs.models import Job
+from work.jobs.sweeps import purge_ended_jobs
 
 pytestmark = pytest.mark.django_db
 

@@ -12,8 +12,6 @@ from opentelemetry.trace import StatusCode
 from accounts.models import User
 from billing.tests import bank
 from common.database import get_database
-from jobs.models import Job
-from jobs.running import RunningJob
 from operations.models import Operation
 from operations.tests.handlers import RENDER, Renders
 from operations.tests.ordering import order
@@ -24,6 +22,8 @@ from providers.operations import Delivered, Succeeded
 from simulator.process import RunningSimulator
 from tests.collector import recording
 from tests.personas import new_user
+from work.jobs.models import Job
+from work.jobs.running import RunningJob
 
 pytestmark = pytest.mark.usefixtures("committed")
 

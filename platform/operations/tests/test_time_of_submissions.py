@@ -13,8 +13,6 @@ from accounts.models import User
 from billing.tests import bank
 from common.database import get_database
 from common.http import UpstreamClient
-from jobs.models import Job
-from jobs.running import RunningJob
 from operations.handler import FETCH_SECONDS
 from operations.models import Operation
 from operations.tests.handlers import RENDER, Renders
@@ -24,6 +22,8 @@ from operations.transitions import CLOSING
 from providers.operations import Accepted
 from simulator.process import RunningSimulator
 from tests.personas import new_user
+from work.jobs.models import Job
+from work.jobs.running import RunningJob
 
 pytestmark = pytest.mark.usefixtures("committed")
 

@@ -13,12 +13,12 @@ from accounts.services.users import close_for_deletion, lock_user
 from billing.selectors.charges import has_open_charges
 from common import ownership
 from files.errors import StorageUnavailable
-from jobs import services as jobs
-from jobs.models import Job
 from userdata import erasing
 from userdata.errors import TimeIsUp
 from userdata.models import Deletion
 from userdata.types import DELETION_GRACE
+from work.jobs import services as jobs
+from work.jobs.models import Job
 
 log = structlog.get_logger(__name__)
 

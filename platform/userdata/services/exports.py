@@ -11,12 +11,12 @@ from accounts.services.users import lock_user
 from events.services import append_to_user
 from files.services.exported_copies import was_taken_down
 from files.services.media import let_expire
-from jobs import services as jobs
-from jobs.models import Job
 from userdata import user_events
 from userdata.errors import TooManyExports
 from userdata.models import Export
 from userdata.types import EXPORT_JOB, EXPORT_PERIOD, EXPORT_SECONDS, MAX_EXPORTS_PER_DAY
+from work.jobs import services as jobs
+from work.jobs.models import Job
 
 
 @transaction.atomic

@@ -10,10 +10,10 @@ from zipfile import ZipFile
 import httpx
 
 from accounts.models import User
-from jobs.tests.queueing import wait_until
 from tests.personas import authorization
 from tests.service import Web
 from userdata.archive import Archive
+from work.jobs.tests.queueing import wait_until
 
 PATH = "/api/users/me/export"
 

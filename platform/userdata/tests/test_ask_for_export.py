@@ -14,10 +14,10 @@ from events.models import Event
 from events.tests.streams import user_events
 from files.models import StoredFile, Upload
 from files.services import outputs, uploads
-from jobs.models import Job
 from userdata.models import Export
 from userdata.services import exports
 from userdata.tests.exporting import PATH
+from work.jobs.models import Job
 
 
 def end(export: Export, status: Export.Status = Export.Status.COMPLETED) -> None:

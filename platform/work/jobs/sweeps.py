@@ -1,0 +1,37 @@
+"""Periodic work on jobs: ending lost ones, deleting old ones."""
+
+import structlog
+from django.db import connection
+
+from work.jobs.lost import recover
+from work.jobs.models import Job
+from work.jobs.retention import deletable
+
+log = structlog.get_logger(__name__)
+
+
+def end_lost_jobs(*, limit: int = 1000) -> int:
+    """End running jobs whose process has died, or let them start again. Returns how many.
+
+    Each has a transaction of its own, and a job that cannot be ended now delays no other.
+    """
+    ended = 0
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT * FROM lapsed_jobs(%s)", (limit,))
+        lapsed = cursor.fetchall()
+    for job_id, kind, attempt in lapsed:
+        try:
+            recover(job_id, kind, attempt)
+        except Exception:
+            # An error of one job does not stop the others.
+            log.exception("job.not_ended", job_id=str(job_id), kind=kind)
+            continue
+        log.warning("job.lapsed", job_id=str(job_id), kind=kind)
+        ended += 1
+    return ended
+
+
+def purge_ended_jobs() -> int:
+    """Delete jobs that ended a week ago, and that no app needs. Returns how many."""
+    _, deleted = deletable().delete()
+    return deleted.get(Job._meta.label, 0)
