@@ -11,7 +11,7 @@ from accounts.models import User
 from common.ids import uuid7
 from conversations.types import MAX_CLIENT_ID
 from conversations.words import Words
-from files.models import Upload
+from media.files.models import Upload
 
 
 class Space(models.Model):

@@ -18,7 +18,7 @@ from accounts.models import User
 from common.ids import uuid7
 from events.inbox import read_all
 from events.types import InboxState
-from files.models import Upload
+from media.files.models import Upload
 from projects.types import (
     AssignedBy,
     AttemptReason,

@@ -11,7 +11,7 @@ class StudiosConfig(AppConfig):
         from common import ownership
         from events import declarations
         from events.types import USER_STREAM
-        from files.services.outputs import taken_down, taking_down
+        from media.files.services.outputs import taken_down, taking_down
         from studios.closing import close
         from studios.event_types import USER_EVENTS
         from studios.handlers import AssetHandler, ImageHandler, VideoHandler

@@ -13,10 +13,10 @@ from billing.units import Units
 from catalog.selectors import aget_catalog
 from common.errors import ServiceUnavailable
 from common.threads import in_thread
-from files.services.media import StoredMedia, store_result
 from inference.errors import ProviderNotAvailable
-from inspection.errors import UnusableMedia
-from inspection.types import MediaKind
+from media.files.services.media import StoredMedia, store_result
+from media.probe.errors import UnusableMedia
+from media.probe.types import MediaKind
 from operations.handler import OperationHandler
 from operations.types import End, Fetched, Operation, Unusable
 from providers.errors import ProviderError, ResultExpired, ResultMisplaced, ResultTooLong

@@ -6,7 +6,7 @@ from django.db.models.functions import Now
 
 from accounts.models import User
 from common.ids import uuid7
-from files.models import StoredFile, Upload
+from media.files.models import StoredFile, Upload
 from studios.types import Kind, Status
 
 
@@ -100,7 +100,7 @@ class ReferencePicture(models.Model):
 
     id = models.BigAutoField(primary_key=True)
     generation = models.ForeignKey(Generation, on_delete=models.CASCADE, related_name="references")
-    # The relation has a name: uploads look for what refers to them (files.services.uploads).
+    # The relation has a name: uploads look for what refers to them (media.files.services.uploads).
     upload = models.ForeignKey(Upload, on_delete=models.PROTECT, related_name="references")
 
     class Meta:

@@ -13,9 +13,9 @@ from catalog.params import Extension, Loc
 from catalog.selectors import get_catalog
 from catalog.types import ImagePrice, Modality, Model, UnitPrice
 from common.errors import DomainError, NotFound, ValidationFailed
-from files.models import Upload
-from files.selectors.references import find_reference
 from inference.errors import ProviderNotAvailable
+from media.files.models import Upload
+from media.files.selectors.references import find_reference
 from studios.calls import Order, Terms
 from studios.errors import CannotBeContinued, ClipTooLong, JobNotFinished, NothingToRetry
 from studios.models import Generation

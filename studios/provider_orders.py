@@ -9,7 +9,7 @@ from common.errors import ServiceUnavailable
 from common.loop_local import LoopLocal
 from common.memory_budget import WaitingMemoryBudget
 from common.threads import in_thread
-from files.selectors.references import find_reference, read_reference
+from media.files.selectors.references import find_reference, read_reference
 from providers.media import AssetOrder, Picture, Stage, VideoOrder
 from providers.types import ImageRequest
 from studios.calls import Order

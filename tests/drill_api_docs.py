@@ -19,9 +19,9 @@ from catalog.pricing import token_cost
 from catalog.selectors import get_catalog
 from catalog.types import Model, TokenPrice
 from common.money import NUSD_PER_USD
-from files.selectors.links import LINK_SECONDS
 from inference.bounds import DEFAULT_OUTPUT_TOKENS
 from local.paths import ROOT
+from media.files.selectors.links import LINK_SECONDS
 from publicapi.tests.v1.customer import Customer, new_customer
 from publicapi.v1 import (
     chat,

@@ -38,8 +38,8 @@ from council.types import (
 )
 from edge.file_bodies import PACE
 from events.inbox import MAX_UNREAD
-from files.types import MAX_UPLOADS, UPLOAD_SECONDS
 from local.paths import ROOT
+from media.files.types import MAX_UPLOADS, UPLOAD_SECONDS
 from projects import types as projects
 from simulator.process import RunningSimulator
 from tests.documents import assert_same, examples, rows, section

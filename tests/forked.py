@@ -71,7 +71,7 @@ _context.set_forkserver_preload(
         # Of our own, what needs no settings either.
         "billing.cost_steps",
         "health.permit",
-        "inspection.inspecting",
+        "media.probe.inspecting",
         "providers.registry",
         "publicapi.v1.exchange",
     ]

@@ -25,7 +25,7 @@ from content.models import FlagRecord
 from content.services import flags
 from content.tests.writing import write
 from conversations.tests.rows import talk
-from files.models import StoredFile
+from media.files.models import StoredFile
 from projects.models import Apply, Run
 from teams.services import invitations, teams
 from tests.operators import Operator, new_operator

@@ -8,7 +8,7 @@ from django.core.files.base import ContentFile
 from billing.tests import bank
 from conversations.tests.rows import talk
 from events.models import Event
-from files.services import uploads
+from media.files.services import uploads
 from simulator.process import RunningSimulator
 from tests.personas import new_user
 from tests.service import Web

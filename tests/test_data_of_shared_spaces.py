@@ -18,8 +18,8 @@ from conversations.services.sharing import share
 from conversations.tests import manual
 from conversations.tests.rows import ASSISTANT, add
 from conversations.tests.sharers import new_shared_row, put_together
-from files.models import Upload
-from files.services import uploads
+from media.files.models import Upload
+from media.files.services import uploads
 from teams.models import Team
 from tests.personas import new_user
 from userdata.models import Deletion

@@ -13,8 +13,8 @@ from accounts.models import User
 from billing.models import Charge
 from council.models import Session
 from council.tests.owner import Owner
-from files.models import StoredFile, Upload
-from files.services import uploads
+from media.files.models import StoredFile, Upload
+from media.files.services import uploads
 from projects.models import Run
 from projects.tests.principal import Principal
 from simulator.process import RunningSimulator

@@ -34,8 +34,8 @@ from config.openapi.document import document
 from conftest import Persona
 from conversations.models import Attachment
 from conversations.tests.rows import talk
-from files.models import Upload
 from local.paths import ROOT
+from media.files.models import Upload
 from publicapi.v1 import openapi as v1
 from publicapi.v1.app import MODEL_ROUTE, ROUTES
 from publicapi.v1.operations import OPERATIONS

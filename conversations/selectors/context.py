@@ -23,10 +23,10 @@ from conversations.errors import ReplyRunning
 from conversations.models import Conversation, Message
 from conversations.selectors.branches import get_branch
 from conversations.selectors.messages import attachments_of
-from files.errors import FileGone
-from files.models import Upload
-from files.selectors.uploads import read_text
 from inference.errors import ContentBlocked, InputTooLong, NoText, RequestRefusedByProvider
+from media.files.errors import FileGone
+from media.files.models import Upload
+from media.files.selectors.uploads import read_text
 
 _REFUSALS = {error.code for error in (ContentBlocked, InputTooLong, RequestRefusedByProvider)}
 

@@ -23,7 +23,7 @@ from conversations.selectors.history import list_states
 from conversations.selectors.messages import MessageState, attachments_of
 from conversations.selectors.search import Search
 from conversations.types import MAX_TITLE
-from files.models import Upload
+from media.files.models import Upload
 
 _RUNNING = Message.objects.filter(conversation=OuterRef("pk"), status=Message.Status.RUNNING)
 

@@ -10,7 +10,7 @@ from common.ids import as_uuid
 from conversations.models import Message
 from conversations.selectors.access import readable_by
 from conversations.selectors.messages import attachments_of
-from files.models import Upload
+from media.files.models import Upload
 
 
 def files_of(user: User, message_id: UUID | str) -> list[Upload]:

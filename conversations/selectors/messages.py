@@ -22,8 +22,8 @@ from conversations.errors import MessageExists, MessageNotFound, ReplyDeleted
 from conversations.models import Attachment, Conversation, Message
 from conversations.selectors.access import readable_by
 from events.selectors import list_data
-from files.models import Upload
 from generations.types import Text
+from media.files.models import Upload
 
 
 class Delta(Struct, frozen=True):

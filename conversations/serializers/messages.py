@@ -12,9 +12,9 @@ from common.fields import UsdField, WordsField
 from common.money import usd
 from conversations.models import Feedback, Message
 from conversations.selectors.messages import MessageState
-from files.models import Upload
-from files.selectors.uploads import download_url
 from inference.fields import ErrorField, FinishReasonField
+from media.files.models import Upload
+from media.files.selectors.uploads import download_url
 
 
 class ReadAttachmentSerializer(serializers.Serializer[Any]):

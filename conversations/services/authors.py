@@ -13,7 +13,7 @@ from conversations.selectors.conversations import default_title_of, get_listed
 from conversations.services.publishing import publish_row
 from conversations.types import DELETED
 from events.types import SYSTEM
-from files.services.uploads import release
+from media.files.services.uploads import release
 
 _Source = Conversation.TitleSource
 

@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from conversations.models import Attachment, Conversation, Feedback, Message, Share
-from files.services.uploads import release
+from media.files.services.uploads import release
 from work.jobs import services as jobs
 
 

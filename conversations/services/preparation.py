@@ -19,9 +19,9 @@ from conversations.context import Context
 from conversations.models import Conversation, Message
 from conversations.selectors.context import attached_to, context_for
 from conversations.selectors.messages import get_message, id_of, newest_reply
-from files.models import Upload
-from files.selectors.uploads import get_uploads
 from inference.bounds import DEFAULT_OUTPUT_TOKENS, output_bound
+from media.files.models import Upload
+from media.files.selectors.uploads import get_uploads
 from providers.types import ReasoningEffort
 
 

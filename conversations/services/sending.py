@@ -24,12 +24,12 @@ from conversations.services.preparation import PreparedReply
 from conversations.services.publishing import for_all
 from conversations.types import JOB, MAX_CHARACTERS, MAX_MESSAGES, STREAM
 from events.services import open_stream
-from files.services.uploads import attach
 from generations.types import TOTAL_SECONDS
 from inference.availability import check, network_of
 from inference.bounds import affordable_output
 from inference.holds import hold_request
 from inference.types import ChatCall
+from media.files.services.uploads import attach
 from work.jobs import services as jobs
 from work.jobs.running import RunningJob
 

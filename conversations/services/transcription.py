@@ -6,7 +6,6 @@ from asgiref.sync import async_to_sync
 from django.conf import settings
 
 from accounts.models import User
-from audio.measuring import measure
 from billing.selectors.affordability import get_spending_power
 from billing.selectors.charges import get_usage
 from billing.selectors.idempotency import find_result
@@ -21,6 +20,7 @@ from inference.errors import ProviderNotAvailable
 from inference.services import open_speech
 from inference.speech import SpeechRunner
 from inference.types import SpeechAnswer, SpeechCall, billed_seconds
+from media.audio.measuring import measure
 
 
 def transcribe(

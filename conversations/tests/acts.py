@@ -26,7 +26,7 @@ from conversations.tests.story import (
     Talk,
 )
 from conversations.tests.writers import Writers
-from files.models import Upload
+from media.files.models import Upload
 from teams.models import Member, Team
 from tests.personas import new_user
 

@@ -14,7 +14,7 @@ from conversations.tests.manual import COST
 from conversations.tests.story import RUNNING, ExpectedMessage, Shape
 from conversations.tests.world import World
 from events.models import Event
-from files.models import Upload
+from media.files.models import Upload
 from work.jobs.models import Job
 
 

@@ -11,8 +11,8 @@ from django.utils import timezone
 from accounts.models import User
 from conversations.models import Attachment, Message
 from conversations.tests.rows import talk
-from files.models import Upload
-from files.services.uploads import attach, release
+from media.files.models import Upload
+from media.files.services.uploads import attach, release
 from tests.locks import wait_until_blocked
 from tests.personas import new_user
 from tests.service import database_url

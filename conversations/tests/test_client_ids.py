@@ -18,7 +18,7 @@ from conversations.tests import manual
 from conversations.tests.conftest import NewSpeaker
 from conversations.tests.rows import USER, add, talk
 from conversations.tests.speaker import FREE_MODEL, Shape, Speaker
-from files.models import Upload
+from media.files.models import Upload
 from tests.personas import new_user
 
 OF_THE_SDK = "q8Ml0fKXJjzhFZbC"

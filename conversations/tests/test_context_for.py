@@ -18,9 +18,9 @@ from conversations.errors import MessageTooLong, ReplyRunning
 from conversations.models import Attachment, Conversation, Message, Space
 from conversations.selectors.context import attached_to, context_for
 from conversations.tests.rows import ASSISTANT, add, talk
-from files.models import Upload
-from files.types import storage_path
 from inference.bounds import DEFAULT_OUTPUT_TOKENS
+from media.files.models import Upload
+from media.files.types import storage_path
 from tests.personas import new_user
 
 Given = Callable[..., Context]

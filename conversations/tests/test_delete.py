@@ -14,7 +14,7 @@ from conversations.tests.conftest import NewSpeaker
 from conversations.tests.rows import ASSISTANT, add, talk
 from conversations.tests.speaker import BALANCE_ONLY, Speaker
 from events.models import Event
-from files.models import Upload
+from media.files.models import Upload
 from tests.stopwatch import Stopwatch
 from work.jobs.models import Job
 

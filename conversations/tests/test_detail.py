@@ -23,8 +23,8 @@ from conversations.serializers.messages import MessageInEventSerializer, Message
 from conversations.tests.rows import ASSISTANT, MODEL, USER, add, talk
 from events.services import append, open_stream
 from events.types import NewEvent
-from files.models import Upload
-from files.selectors.uploads import download_url
+from media.files.models import Upload
+from media.files.selectors.uploads import download_url
 
 CONVERSATIONS = "/api/conversations"
 

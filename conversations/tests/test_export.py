@@ -9,7 +9,7 @@ import pytest
 from conftest import Persona
 from conversations.models import Attachment, Conversation, Message
 from conversations.tests.rows import ASSISTANT, MODEL, add, talk
-from files.models import Upload
+from media.files.models import Upload
 
 CONVERSATIONS = "/api/conversations"
 

@@ -12,8 +12,8 @@ from common.ids import uuid7
 from conversations.models import Attachment, Message
 from conversations.services import conversations
 from conversations.tests.rows import add, talk
-from files.models import Upload
-from files.services.uploads import attach, purge_expired, store
+from media.files.models import Upload
+from media.files.services.uploads import attach, purge_expired, store
 from tests.personas import authorization, new_user
 from tests.service import Web
 

@@ -12,7 +12,7 @@ from conftest import Persona
 from conversations.models import Attachment, Feedback, Space
 from conversations.tests.rows import ASSISTANT, add, talk
 from conversations.tests.sharers import SPACES, leave, new_shared, remove, share, team_of
-from files.models import Upload
+from media.files.models import Upload
 from teams.models import Member
 from teams.tests.people import ME
 

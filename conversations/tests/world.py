@@ -47,8 +47,8 @@ from conversations.tests.story import (
     Talk,
     Writing,
 )
-from files.errors import UploadNotFound
-from files.models import Upload
+from media.files.errors import UploadNotFound
+from media.files.models import Upload
 
 
 @dataclass(eq=False)

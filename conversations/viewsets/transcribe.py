@@ -6,7 +6,6 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
 
 from accounts.types import AuthenticatedRequest
-from audio.measuring import InvalidAudio
 from billing.errors import (
     AnswerLost,
     IdempotencyInProgress,
@@ -25,6 +24,7 @@ from conversations.serializers.transcripts import TranscriptSerializer
 from conversations.services.transcription import transcribe
 from edge.file_bodies import TooManyFiles
 from inference.errors import ProviderNotAvailable, RequestRefusedByProvider, UpstreamFailed
+from media.audio.measuring import InvalidAudio
 
 
 class TranscribeViewSet(ViewSet):

@@ -14,7 +14,7 @@ from config.front_page import front_page
 from config.openapi.document import openapi_json
 from content import urls as content
 from conversations import urls as conversations
-from files import urls as files
+from media.files import urls as files
 from studios import urls as studios
 
 urlpatterns: list[URLPattern | URLResolver] = [

@@ -11,11 +11,11 @@ from billing.types import Ending
 from catalog.pricing import image_cost
 from catalog.types import ImagePrice
 from common.errors import DomainError
-from files.errors import StorageUnavailable
-from files.services.outputs import store
 from health.permit import Permit
 from inference.runner import CallRunner
 from inference.types import ImageAnswer, ImageCall
+from media.files.errors import StorageUnavailable
+from media.files.services.outputs import store
 from providers.types import Deadlines, Image, ImageRequest, ImageWire
 
 log = structlog.get_logger(__name__)

@@ -8,12 +8,12 @@ from uuid import UUID
 
 from msgspec import Struct
 
-from audio.measuring import AudioFormat
 from billing.types import Ending, Funding, RequestKey, Resolution, Source
 from catalog.pricing import image_cost, speech_cost, token_cost
 from catalog.types import ImagePrice, Model, SpeechPrice, TokenPrice
 from common.errors import DomainError
 from inference.bounds import chat_cost, input_bound, output_bound
+from media.audio.measuring import AudioFormat
 from providers.tokens import texts_upper_bound
 from providers.types import (
     FinishReason,

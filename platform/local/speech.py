@@ -18,10 +18,10 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, cast
 
-from audio.measuring import InvalidAudio, measure, samples
 from common.errors import DomainError
 from local.ports import LOOPBACK
 from local.recogniser import GivenUp, Recogniser
+from media.audio.measuring import InvalidAudio, measure, samples
 
 NAME = "pocketsphinx-en"
 PATH = "/v1/audio/transcriptions"

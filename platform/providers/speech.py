@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from audio.measuring import AudioFormat
+from media.audio.measuring import AudioFormat
 
 # Hours of speech with a time for each word take a few million bytes.
 MAX_ANSWER = 32_000_000

@@ -9,9 +9,9 @@ from django.core.files import File
 
 from accounts.models import User
 from common.threads import in_outside_thread, in_thread, release_connection
-from files.errors import StorageUnavailable
-from files.services.outputs import store_file
-from files.types import EXPORT
+from media.files.errors import StorageUnavailable
+from media.files.services.outputs import store_file
+from media.files.types import EXPORT
 from userdata.archive import Archive
 from userdata.errors import ExportStopped
 from userdata.services import exports

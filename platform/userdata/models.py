@@ -6,7 +6,7 @@ from django.db.models.functions import Now
 
 from accounts.models import User
 from common.ids import uuid7
-from files.models import StoredFile
+from media.files.models import StoredFile
 
 
 class Export(models.Model):

@@ -8,8 +8,8 @@ from django.utils import timezone
 
 from accounts.models import User
 from common.errors import NotFound
-from files.models import StoredFile
-from files.selectors.links import steady_url
+from media.files.models import StoredFile
+from media.files.selectors.links import steady_url
 from userdata.models import Export
 
 EXPIRED = "expired"

@@ -8,7 +8,7 @@ from msgspec import Struct
 from accounts.models import User
 from common.consistent_reads import consistent_reads
 from common.errors import NotFound
-from files.models import Upload
+from media.files.models import Upload
 from projects.models import AttemptFile, Run
 from projects.paths import media_type_of
 from projects.selectors.lookup import get_run

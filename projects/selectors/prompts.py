@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from catalog.types import Model
-from files.errors import FileGone, StorageUnavailable
-from files.models import Upload
-from files.selectors.uploads import read_text
 from inference.bounds import output_bound
+from media.files.errors import FileGone, StorageUnavailable
+from media.files.models import Upload
+from media.files.selectors.uploads import read_text
 from projects.models import Attempt, AttemptFile, Run, Step, Subtask
 from projects.outputs import mark_of
 from projects.prompts.planning import PlanContext, planning_prompt, repair_prompt

@@ -17,8 +17,8 @@ from common.titles import first_line
 from events import inbox
 from events.services import delete_stream, open_stream
 from events.types import USER, NewEvent, ToUser
-from files.selectors.uploads import get_uploads
-from files.services.uploads import attach, release
+from media.files.selectors.uploads import get_uploads
+from media.files.services.uploads import attach, release
 from projects import events, user_events
 from projects.errors import InvalidState
 from projects.models import Run, RunUpload, Subtask

@@ -24,8 +24,8 @@ from common.pagination import PAGE_PARAMETERS, NewestFirst
 from common.viewsets import ViewSet
 from events.errors import InboxFull
 from events.replay import describes_replay, replay_session
-from files.errors import UploadNotFound
 from inference.errors import ProviderNotAvailable
+from media.files.errors import UploadNotFound
 from projects.errors import (
     InvalidState,
     RunLimitReached,

@@ -4,10 +4,10 @@ from msgspec import json
 
 from common.ids import unix_seconds
 from common.money import usd
-from files.selectors.links import signed_url
 from inference.images import ImageRunner
 from inference.services import open_images, replay_images
 from inference.types import ImageAnswer, ImageCall
+from media.files.selectors.links import signed_url
 from publicapi.v1 import errors, idempotency, images_schema, retries
 from publicapi.v1.authentication import KeyAuthentication
 from publicapi.v1.exchange import Exchange

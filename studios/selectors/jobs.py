@@ -10,8 +10,8 @@ from msgspec import Struct
 from accounts.models import User
 from billing.selectors.charges import ChargeState, get_states
 from common.errors import NotFound
-from files.models import StoredFile
-from files.selectors.links import steady_url
+from media.files.models import StoredFile
+from media.files.selectors.links import steady_url
 from studios.models import Generation, GenerationOutput
 from studios.types import Kind, Status
 

@@ -9,11 +9,11 @@ from django.db.models.functions import Now
 from msgspec import Struct
 
 from events.services import append_to_user
-from files.selectors.outputs import studio_retention
-from files.services import media
-from files.services.media import StoredMedia
-from files.services.uploads import release
 from inference.errors import error_of
+from media.files.selectors.outputs import studio_retention
+from media.files.services import media
+from media.files.services.media import StoredMedia
+from media.files.services.uploads import release
 from operations import services as operations
 from operations.services import Output
 from operations.types import End
@@ -109,13 +109,13 @@ def erase(generation: Generation) -> None:
 
 
 def lock_for_takedown(*, file_ids: Collection[UUID], **_: object) -> None:
-    """The receiver of `files.services.outputs.taking_down`: jobs are locked before files."""
+    """The receiver of `media.files.services.outputs.taking_down`: jobs are locked before files."""
     rows = Generation.objects.filter(pk__in=_showing(file_ids)).order_by("pk")
     list(rows.select_for_update(no_key=True).values_list("pk"))
 
 
 def publish_takedown(*, file_ids: Collection[UUID], **_: object) -> None:
-    """The receiver of `files.services.outputs.taken_down`: jobs have changed."""
+    """The receiver of `media.files.services.outputs.taken_down`: jobs have changed."""
     for job_id in _showing(file_ids):
         _tell_changed(job_id)
 

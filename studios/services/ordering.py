@@ -12,9 +12,9 @@ from billing.types import RequestKey
 from common.errors import NotFound
 from common.ids import current_request_id, uuid7
 from events.services import append_to_user
-from files.selectors.outputs import storage_used
-from files.services.uploads import attach
 from inference.availability import check
+from media.files.selectors.outputs import storage_used
+from media.files.services.uploads import attach
 from operations import services as operations
 from studios import user_events
 from studios.calls import call_of

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from files.services.outputs import take_down
+from media.files.services.outputs import take_down
 from studios.models import GenerationOutput
 from studios.tests.artist import Artist
 from studios.tests.conftest import NewArtist

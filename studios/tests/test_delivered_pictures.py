@@ -15,7 +15,7 @@ from catalog.selectors import get_catalog
 from common.database import get_database
 from common.errors import ServiceUnavailable
 from common.ids import uuid7
-from inspection.tests.samples import picture
+from media.probe.tests.samples import picture
 from operations.types import Fetched, Unusable
 from providers.operations import Delivered, Unknown
 from providers.types import Image

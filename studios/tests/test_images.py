@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from common.ids import uuid7
-from files.models import StoredFile, Upload
+from media.files.models import StoredFile, Upload
 from operations.models import Operation
 from studios.models import Generation
 from studios.tests.artist import Artist, a_picture

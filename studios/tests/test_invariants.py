@@ -8,7 +8,7 @@ from django.db import transaction
 
 from billing.models import Charge
 from billing.services import reconciliation
-from files.models import StoredFile
+from media.files.models import StoredFile
 from studios.models import Generation, GenerationOutput
 from studios.tests.artist import Artist, Job
 from studios.tests.conftest import NewArtist

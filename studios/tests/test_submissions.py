@@ -18,10 +18,10 @@ from catalog.selectors import get_catalog
 from common.database import get_database
 from common.errors import ServiceUnavailable
 from common.ids import uuid7
-from files.errors import UploadNotFound
-from files.models import Upload
-from files.services import uploads
-from files.types import MAX_PICTURE_BYTES
+from media.files.errors import UploadNotFound
+from media.files.models import Upload
+from media.files.services import uploads
+from media.files.types import MAX_PICTURE_BYTES
 from operations.handler import FETCH_SECONDS
 from studios import provider_orders
 from studios.calls import Order, Terms, call_of

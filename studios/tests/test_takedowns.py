@@ -8,8 +8,8 @@ from django.db import connection
 
 from accounts.models import User
 from events.models import Event
-from files.models import StoredFile
-from files.services.outputs import take_down
+from media.files.models import StoredFile
+from media.files.services.outputs import take_down
 from studios.models import Generation, GenerationOutput
 from tests.locks import wait_until_blocked
 from tests.personas import new_user

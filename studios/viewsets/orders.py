@@ -16,8 +16,8 @@ from billing.errors import (
 )
 from billing.idempotency import read_request_key, replayed
 from common.errors import NotFound
-from files.errors import UploadNotFound
 from inference.errors import ProviderNotAvailable
+from media.files.errors import UploadNotFound
 from studios.errors import StorageQuotaExceeded, TooManyJobs
 from studios.preparation import PreparedOrder
 from studios.serializers.jobs import JobSerializer

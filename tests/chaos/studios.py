@@ -17,7 +17,7 @@ from django.db.models.functions import Now
 from billing.models import Charge
 from billing.services import sweeps
 from billing.tests import bank
-from files.models import StoredFile
+from media.files.models import StoredFile
 from operations.models import Operation
 from operations.types import State
 from simulator.process import RunningSimulator
@@ -169,7 +169,7 @@ class Scene:
         """Stop the inspectors of results that have begun. Returns how many are stopped."""
         for process in psutil.Process(self.worker.process.pid).children(recursive=True):
             with suppress(psutil.NoSuchProcess):
-                if process not in self._inspectors and "inspection.inspector" in process.cmdline():
+                if process not in self._inspectors and "media.probe.inspector" in process.cmdline():
                     process.suspend()
                     self._inspectors.append(process)
         return len(self._inspectors)

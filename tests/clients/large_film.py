@@ -9,8 +9,8 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import storages
 from PIL import Image
 
-from files.models import StoredFile
-from files.types import storage_path
+from media.files.models import StoredFile
+from media.files.types import storage_path
 from simulator.media.frames import FrameRenderer
 from studios.models import GenerationOutput
 from studios.tests.artist import Job

@@ -6,8 +6,8 @@ from pathlib import Path
 from bench.campaign.notes import Note
 from bench.campaign.oracle.sessions import Reader
 from bench.campaign.people import Person
-from files.models import StoredFile, Upload
-from files.types import storage_path
+from media.files.models import StoredFile, Upload
+from media.files.types import storage_path
 
 
 def check_rows_and_files(outputs: Path, uploads: Path) -> list[str]:

@@ -14,7 +14,7 @@ from config.settings.admin import *
 from config.settings.beat import *
 from connectors import providers as connectors
 from conversations.types import MESSAGE_ID_SCHEMA
-from files.storages import outputs_storage
+from media.files.storages import outputs_storage
 from outbound.addresses import allowed_networks
 from providers.config import SIMULATED_BY_DEFAULT, from_environ
 
@@ -68,7 +68,7 @@ INSTALLED_APPS = [
     "channels",
     "catalog",
     "health",
-    "files",
+    "media.files",
     "content",
     "accounts",
     "events",

@@ -38,7 +38,7 @@ CELERY_BEAT_SCHEDULE: dict[str, Any] = {
     "forget-undelivered-answers": _every(60.0, "billing.tasks.forget_undelivered_answers"),
     "send-emails": _every(3.0, "accounts.tasks.send_emails"),
     "purge-sign-ins-and-mails": _every(60.0, "accounts.tasks.purge_expired"),
-    "purge-expired-files": _every(60.0, "files.tasks.purge_expired"),
+    "purge-expired-files": _every(60.0, "media.files.tasks.purge_expired"),
     "settle-lapsed-applies": _every(30.0, "projects.tasks.settle_lapsed_applies"),
     "sweep-connectors": _every(600.0, "connectors.tasks.sweep"),
     "purge-ended-streams": _every(60.0, "conversations.tasks.purge_ended_streams"),

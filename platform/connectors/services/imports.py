@@ -9,8 +9,8 @@ from common.errors import ValidationFailed
 from common.multipart import MAX_FILE_BYTES
 from connectors.selectors.connectors import get_drive_connector
 from connectors.services.drives import open_drive
-from files.models import Upload
-from files.services import uploads
+from media.files.models import Upload
+from media.files.services import uploads
 from outbound.errors import Rejected
 
 

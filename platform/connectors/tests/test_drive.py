@@ -8,7 +8,7 @@ from pytest_django import Settings
 from common.multipart import MAX_FILE_BYTES
 from connectors.models import Connector
 from connectors.tests.owner import CONNECTORS, Owner
-from files.models import Upload
+from media.files.models import Upload
 from simulator.drive.client import DriveControl
 
 TEXT = "The sea is blue.\n"

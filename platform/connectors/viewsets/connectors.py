@@ -28,8 +28,8 @@ from connectors.selectors.connectors import get_connector, list_connectors
 from connectors.serializers import ConnectorSerializer, FileSerializer
 from connectors.services import authorizations, connectors, imports
 from connectors.services.drives import list_files
-from files.errors import StorageUnavailable, UploadQuotaExceeded
-from files.serializers import UploadSerializer
+from media.files.errors import StorageUnavailable, UploadQuotaExceeded
+from media.files.serializers import UploadSerializer
 
 _CALLS = (ConnectorNeedsReauth, ConnectorRefused, ConnectorBusy, ConnectorUnavailable)
 

@@ -11,13 +11,13 @@ import httpx
 import openai
 import pytest
 
-from audio.measuring import samples
 from local.paths import PYTHONPATH
 from local.ports import LOOPBACK, answers, free_port
 from local.processes import Process
 from local.recogniser import RATE
 from local.service import Service
 from local.speech import MAX_SECONDS, NAME
+from media.audio.measuring import samples
 from tests.audio import encoded, speech, tone
 
 

@@ -11,8 +11,8 @@ from catalog.types import Catalog
 from common.http import UpstreamClient
 from events import services as events
 from events.types import NewEvent
-from files.services.outputs import store
 from inference.errors import error_of
+from media.files.services.outputs import store
 from operations.handler import OperationHandler
 from operations.tests.renderer import RenderCall, RendererWire
 from operations.types import End, Fetched, Unusable

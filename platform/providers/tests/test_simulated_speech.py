@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 from pytest_django import Settings
 
-from audio.measuring import AudioFormat
+from media.audio.measuring import AudioFormat
 from providers.config import from_environ
 from providers.errors import RequestRefused, UpstreamError
 from providers.registry import aclose, get_speech_wire

@@ -9,9 +9,9 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from audio.measuring import AudioFormat
 from common.http import UpstreamClient
 from common.tests.upstream import JSON, Answer, Call, Upstream
+from media.audio.measuring import AudioFormat
 from providers.config import ProviderConfig
 from providers.deepgram import Deepgram
 from providers.errors import ProviderError, ProviderUnavailable, RequestRefused, UpstreamError

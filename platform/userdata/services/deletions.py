@@ -12,7 +12,7 @@ from accounts.models import User
 from accounts.services.users import close_for_deletion, lock_user
 from billing.selectors.charges import has_open_charges
 from common import ownership
-from files.errors import StorageUnavailable
+from media.files.errors import StorageUnavailable
 from userdata import erasing
 from userdata.errors import TimeIsUp
 from userdata.models import Deletion

@@ -9,8 +9,8 @@ from django.utils import timezone
 from accounts.models import User
 from accounts.services.users import lock_user
 from events.services import append_to_user
-from files.services.exported_copies import was_taken_down
-from files.services.media import let_expire
+from media.files.services.exported_copies import was_taken_down
+from media.files.services.media import let_expire
 from userdata import user_events
 from userdata.errors import TooManyExports
 from userdata.models import Export

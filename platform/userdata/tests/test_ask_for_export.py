@@ -12,8 +12,8 @@ from common.ids import uuid7
 from conftest import Persona
 from events.models import Event
 from events.tests.streams import user_events
-from files.models import StoredFile, Upload
-from files.services import outputs, uploads
+from media.files.models import StoredFile, Upload
+from media.files.services import outputs, uploads
 from userdata.models import Export
 from userdata.services import exports
 from userdata.tests.exporting import PATH

@@ -11,7 +11,7 @@ from billing.tests import bank
 from catalog.selectors import get_catalog
 from catalog.types import ImagePrice, Model
 from common.money import NUSD_PER_USD
-from files.models import StoredFile
+from media.files.models import StoredFile
 from publicapi.tests.v1.conftest import NewCustomer
 from publicapi.tests.v1.customer import BALANCE_ONLY_IMAGE, IMAGE, IMAGES, Customer
 from publicapi.tests.v1.errors import refusal

@@ -1,0 +1,82 @@
+"""Reads the uploads that models are given as pictures. Nothing is decoded."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import IO
+from uuid import UUID
+
+from django.core.files.storage import storages
+from msgspec import Struct
+
+from common.errors import ValidationFailed
+from media.files.errors import StorageUnavailable, UploadNotFound
+from media.files.models import Upload
+from media.files.selectors.uploads import live
+from media.files.types import (
+    MAX_PICTURE_BYTES,
+    MAX_PICTURE_PIXELS,
+    MAX_PICTURE_SIDE,
+    is_reference_size,
+    storage_path,
+)
+from media.probe.headers import read_header
+
+Loc = Sequence[str | int]
+
+_LIMIT = (
+    f"A reference has at most {MAX_PICTURE_SIDE:,} pixels a side, and "
+    f"{MAX_PICTURE_PIXELS // 1_000_000} million in all."
+)
+_MAX_MB = MAX_PICTURE_BYTES // 1_000_000
+
+
+class Reference(Struct, frozen=True):
+    """An upload that is a picture, and its media type by its own header."""
+
+    upload: Upload
+    media_type: str
+
+
+def find_reference(account_id: UUID, upload_id: UUID, *, loc: Loc = ("upload_id",)) -> Reference:
+    """The account's upload as a picture that a model can be given. Only its header is read. `loc`
+    is where the body names the upload.
+
+    Raises UploadNotFound; ValidationFailed for what is no PNG, JPEG or WebP of at most
+    MAX_PICTURE_BYTES, MAX_PICTURE_SIDE pixels a side and MAX_PICTURE_PIXELS in all;
+    StorageUnavailable.
+    """
+    upload = live().filter(account_id=account_id, pk=upload_id, taken_down_at=None).first()
+    if upload is None:
+        raise UploadNotFound(loc)
+    if upload.size > MAX_PICTURE_BYTES:
+        raise _unusable(loc, f"A reference has at most {_MAX_MB} MB.")
+    with _opened(upload, loc) as file:
+        header = read_header(file)
+    if header is None:
+        raise _unusable(loc, "This is no PNG, JPEG or WebP picture.")
+    if not is_reference_size(header.width, header.height):
+        size = f"{header.width:,} x {header.height:,} pixels"
+        raise _unusable(loc, f"It has {size}. {_LIMIT}")
+    return Reference(upload, header.media_type)
+
+
+def read_reference(reference: Reference) -> bytes:
+    """The whole picture. Raises UploadNotFound, StorageUnavailable."""
+    with _opened(reference.upload, ("upload_id",)) as file:
+        return file.read()
+
+
+@contextmanager
+def _opened(upload: Upload, loc: Loc) -> Iterator[IO[bytes]]:
+    try:
+        with storages["uploads"].open(storage_path(str(upload.pk))) as file:
+            yield file
+    except FileNotFoundError:
+        raise UploadNotFound(loc) from None
+    except OSError as error:
+        raise StorageUnavailable from error
+
+
+def _unusable(loc: Loc, problem: str) -> ValidationFailed:
+    where = ".".join(map(str, loc))
+    return ValidationFailed(f"{where}: {problem}", errors=[{"loc": list(loc), "msg": problem}])

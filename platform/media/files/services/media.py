@@ -1,0 +1,167 @@
+"""Stores the results of providers that make media, after a look at what they are."""
+
+import asyncio
+from collections.abc import AsyncIterable, Callable, Collection, Mapping
+from datetime import timedelta
+from tempfile import TemporaryFile
+from types import MappingProxyType
+from typing import IO
+from uuid import UUID
+
+import structlog
+from django.core.files import File
+from django.core.files.base import ContentFile
+from django.db.models import Case, F, Q, UUIDField, Value, When
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Now
+from django.utils import timezone
+from msgspec import Struct
+
+from common.errors import ServiceUnavailable
+from media.files.errors import FileGone, StorageUnavailable
+from media.files.models import StoredFile
+from media.files.services.outputs import store_file
+from media.probe import inspecting
+from media.probe.errors import UnusableMedia
+from media.probe.types import Inspected, MediaKind
+
+log = structlog.get_logger(__name__)
+
+# A result that nobody keeps by then is purged: its operation has ended long ago.
+UNKEPT_SECONDS = 24 * 3600
+
+
+class StoredMedia(Struct, frozen=True):
+    """A stored result. `size` is in bytes, `seconds` the length of a video; a 3D model has neither
+    width and height, in pixels, nor a thumbnail."""
+
+    file_id: UUID
+    thumbnail_id: UUID | None
+    media_type: str
+    size: int
+    width: int | None
+    height: int | None
+    seconds: float | None
+
+
+async def store_result(
+    *, account_id: UUID, pieces: AsyncIterable[bytes], kind: MediaKind, limit: int
+) -> StoredMedia:
+    """Store a result of at most `limit` bytes, and a thumbnail of it, once it is found to be a
+    usable file of its kind. It takes no more memory than a piece; both expire in a day unless
+    `keep` keeps them.
+
+    Raises UnusableMedia, StorageUnavailable (also where there is no time to inspect it),
+    DatabaseUnavailable, and what `pieces` raises.
+    """
+    with _temporary_file() as file:
+        size = await _receive(pieces, file, limit)
+        inspected = await _inspect(file, kind)
+        return await _store(account_id, file, size, inspected)
+
+
+def _temporary_file() -> IO[bytes]:
+    try:
+        return TemporaryFile()
+    except OSError as error:
+        raise _no_room(error) from error
+
+
+async def _receive(pieces: AsyncIterable[bytes], file: IO[bytes], limit: int) -> int:
+    """Write the pieces into the file. Returns the number of bytes. Raises UnusableMedia for none of
+    them, and for more than `limit`."""
+    size = 0
+    async for piece in pieces:
+        size += len(piece)
+        if size > limit:
+            raise UnusableMedia(f"It has more than {limit:,} bytes.")
+        await _on_disk(file.write, piece)
+    if not size:
+        raise UnusableMedia("It is empty.")
+    # The inspector reads past our buffer.
+    await _on_disk(file.flush)
+    return size
+
+
+async def _on_disk(call: Callable[..., object], *arguments: object) -> None:
+    try:
+        await asyncio.to_thread(call, *arguments)
+    except OSError as error:
+        raise _no_room(error) from error
+
+
+def _no_room(error: OSError) -> StorageUnavailable:
+    log.error("media.not_received", exc_info=error)
+    return StorageUnavailable()
+
+
+async def _inspect(file: IO[bytes], kind: MediaKind) -> Inspected:
+    try:
+        return await inspecting.inspect(file, kind)
+    except ServiceUnavailable as error:
+        raise StorageUnavailable from error
+
+
+async def _store(account_id: UUID, file: IO[bytes], size: int, inspected: Inspected) -> StoredMedia:
+    facts = inspected.facts
+    file_id = await store_file(
+        account_id=account_id,
+        content=File(file),
+        media_type=facts.media_type,
+        keep_seconds=UNKEPT_SECONDS,
+    )
+    thumbnail_id = None
+    if inspected.thumbnail is not None:
+        thumbnail_id = await store_file(
+            account_id=account_id,
+            content=ContentFile(inspected.thumbnail),
+            media_type="image/webp",
+            keep_seconds=UNKEPT_SECONDS,
+            thumbnail_of=file_id,
+        )
+    return StoredMedia(
+        file_id=file_id,
+        thumbnail_id=thumbnail_id,
+        media_type=facts.media_type,
+        size=size,
+        width=facts.width,
+        height=facts.height,
+        seconds=facts.seconds,
+    )
+
+
+def keep(
+    *,
+    file_ids: Collection[UUID],
+    retention: timedelta | None,
+    thumbnails: Mapping[UUID, UUID] = MappingProxyType({}),
+) -> None:
+    """Keep files for ever, or as long as `retention` says, within the caller's transaction.
+    `thumbnails` are those of the files that are thumbnails, each with the file that it is shown
+    for, whatever picture it was made of: the two are taken down together.
+
+    Raises FileGone where one has expired or was deleted.
+    """
+    rows = StoredFile.objects.filter(pk__in=file_ids)
+    live = rows.filter(Q(expires_at=None) | Q(expires_at__gt=Now()))
+    held = live.order_by("pk").select_for_update(no_key=True)
+    if len(held) < len(set(file_ids)):
+        raise FileGone
+    expires_at = None if retention is None else timezone.now() + retention
+    rows.update(is_kept=True, expires_at=expires_at, thumbnail_of=_shown_for(thumbnails))
+
+
+def _shown_for(thumbnails: Mapping[UUID, UUID]) -> Combinable:
+    """What `thumbnail_of` becomes; that of other files stays."""
+    if not thumbnails:
+        return F("thumbnail_of")
+    cases = (When(pk=each, then=Value(file_id)) for each, file_id in thumbnails.items())
+    return Case(*cases, default=F("thumbnail_of"), output_field=UUIDField())
+
+
+def let_expire(*, file_ids: Collection[UUID]) -> None:
+    """Let the next sweep purge files, within the caller's transaction. Links to them answer that
+    they are gone."""
+    rows = StoredFile.objects.filter(pk__in=file_ids)
+    list(rows.order_by("pk").select_for_update(no_key=True))
+    rows.update(is_kept=False, expires_at=Now())

@@ -1,0 +1,93 @@
+"""Inspects files in processes of their own, within bounds of time, memory and output."""
+
+import asyncio
+import signal
+import subprocess
+import threading
+from typing import IO, cast
+
+import msgspec
+import structlog
+
+from common.confinement import BAD_FILE, start
+from common.errors import ServiceUnavailable
+from common.loop_local import LoopLocal
+from media.probe.errors import UnusableMedia
+from media.probe.types import Facts, Inspected, MediaKind
+
+log = structlog.get_logger(__name__)
+
+# A second is enough for a large file, if a processor is free.
+INSPECTION_SECONDS = 60.0
+# The number of files that an event loop has inspected at the same time; others wait.
+_MAX_BUSY = 2
+# A thumbnail takes a tenth of this.
+_MAX_OUTPUT = 2_000_000  # bytes
+# The inspector refused the file, or needed more processor time than it has.
+_FORESEEN = (BAD_FILE, -signal.SIGKILL, -signal.SIGXCPU)
+_UNDECODABLE = "It cannot be decoded."
+
+_places = LoopLocal(lambda: asyncio.Semaphore(_MAX_BUSY))
+_decode_facts = msgspec.json.Decoder(Facts).decode
+
+
+async def inspect(
+    file: IO[bytes], kind: MediaKind, *, timeout: float = INSPECTION_SECONDS
+) -> Inspected:
+    """Inspect a file, which the operating system has to know: it is handed over as it is open.
+
+    Raises UnusableMedia, and ServiceUnavailable where the machine is so busy that it takes more
+    than `timeout` seconds, or nothing can be inspected on this machine. The position in the file is
+    another one afterwards.
+    """
+    async with _places.get():
+        process = start("media.probe.inspector", kind, stdin=file)
+        try:
+            return await asyncio.to_thread(_outcome, process, timeout)
+        finally:
+            # Also where the caller is cancelled; the thread then ends too.
+            process.kill()
+
+
+def _outcome(process: "subprocess.Popen[bytes]", seconds: float) -> Inspected:
+    is_late = threading.Event()
+
+    def end() -> None:
+        is_late.set()
+        process.kill()
+
+    deadline = threading.Timer(seconds, end)
+    deadline.start()
+    try:
+        with process:
+            output = cast(IO[bytes], process.stdout).read(_MAX_OUTPUT)
+    finally:
+        deadline.cancel()
+    check_end(process.returncode, output, is_late=is_late.is_set())
+    return _read(output)
+
+
+def check_end(status: int, output: bytes, *, is_late: bool) -> None:
+    """Check the exit status of an inspector.
+
+    Raises UnusableMedia where the file is to blame, also where a signal ended the inspector;
+    ServiceUnavailable where it was killed after its time limit, or failed at something else.
+    """
+    if status == 0:
+        return
+    if status < 0 and is_late:
+        raise ServiceUnavailable
+    if status not in _FORESEEN:
+        log.error("inspection.inspector_broke", status=status)
+    if status > 0 and status != BAD_FILE:
+        raise ServiceUnavailable
+    raise UnusableMedia(output.decode().strip() if status == BAD_FILE else _UNDECODABLE)
+
+
+def _read(output: bytes) -> Inspected:
+    line, _, thumbnail = output.partition(b"\n")
+    try:
+        return Inspected(_decode_facts(line), thumbnail or None)
+    except msgspec.DecodeError as error:
+        log.exception("inspection.inspector_broke", status=0)
+        raise UnusableMedia(_UNDECODABLE) from error
