@@ -12,8 +12,8 @@ import jwt
 import structlog
 
 from accounts.errors import IdentityProviderUnavailable
-from outbound.client import Client
-from outbound.errors import OutboundError
+from integrations.safe_http.client import Client
+from integrations.safe_http.errors import OutboundError
 
 # The only accepted algorithm, whatever a token's header names.
 ALGORITHM = "RS256"

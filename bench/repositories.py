@@ -15,16 +15,16 @@ from bench import noise, seed
 from bench.report import Target, milliseconds
 from events.inbox import open_inbox
 from events.services import open_stream
-from githosts.types import HostKind
+from integrations.githosts.types import HostKind
+from integrations.workspaces.digest import MAX_BYTES, digest
+from integrations.workspaces.models import Checkout, Workspace
+from integrations.workspaces.services.checkouts import check_out
+from integrations.workspaces.services.workspaces import connect
 from projects.models import Attempt, AttemptFile, Run, Subtask
 from projects.services.applies import apply_changes
 from projects.types import STREAM, AttemptReason, RunStatus, SubtaskStatus
 from simulator import process
 from simulator.githost.client import GitHostControl
-from workspaces.digest import MAX_BYTES, digest
-from workspaces.models import Checkout, Workspace
-from workspaces.services.checkouts import check_out
-from workspaces.services.workspaces import connect
 
 FILES, CHANGED, ROUNDS = 20_000, 200, 5
 _MODEL = "gpt-6-luna"

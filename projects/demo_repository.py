@@ -8,7 +8,10 @@ from urllib.error import URLError
 from django.db import transaction
 
 from accounts.models import User
-from githosts.types import HostKind
+from integrations.githosts.types import HostKind
+from integrations.workspaces.models import Workspace
+from integrations.workspaces.services import workspaces
+from integrations.workspaces.services.checkouts import read_files
 from projects.demo import carry_out
 from projects.models import Run
 from projects.selectors.roster import roster_of
@@ -17,9 +20,6 @@ from projects.services import runs
 from projects.types import MAX_PARALLEL, MAX_SUBTASKS
 from simulator.githost.client import GitHostControl
 from simulator.process import RunningSimulator
-from workspaces.models import Workspace
-from workspaces.services import workspaces
-from workspaces.services.checkouts import read_files
 
 _LOGIN: Final = "demo"
 REPOSITORY: Final = f"{_LOGIN}/library"

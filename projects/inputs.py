@@ -17,6 +17,8 @@ from common.fields import (
     WholeNumberField,
 )
 from events.inbox import MAX_BODY
+from integrations.workspaces.branches import MAX_BRANCH, branch_fault
+from integrations.workspaces.types import MAX_REPOSITORY
 from projects.exports import FileFormat
 from projects.outputs import MAX_FILE, MAX_FILES, OutputFile
 from projects.paths import MAX_PATH, fault_of
@@ -36,8 +38,6 @@ from projects.types import (
     MAX_UPLOADS,
     RunStatus,
 )
-from workspaces.branches import MAX_BRANCH, branch_fault
-from workspaces.types import MAX_REPOSITORY
 
 # Characters of a path of a repository, which others than us have made.
 MAX_REPOSITORY_PATH = 4_096

@@ -18,6 +18,7 @@ from accounts.models import User
 from common.ids import uuid7
 from events.inbox import read_all
 from events.types import InboxState
+from integrations.workspaces.models import Checkout
 from media.files.models import Upload
 from projects.types import (
     AssignedBy,
@@ -30,7 +31,6 @@ from projects.types import (
     SubtaskStatus,
     Verdict,
 )
-from workspaces.models import Checkout
 
 
 def _choices(words: type[StrEnum]) -> list[tuple[str, str]]:

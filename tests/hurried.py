@@ -25,11 +25,11 @@ class HurriedConfig(AppConfig):
     label = "hurried"
 
     def ready(self) -> None:
+        from integrations.workspaces.services import writing
         from operations import transitions
         from projects.services import sources
         from providers import flux, runway
         from studios import handlers
-        from workspaces.services import writing
 
         replace_times(
             {

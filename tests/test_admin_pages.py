@@ -20,11 +20,12 @@ from accounts.types import Client
 from backoffice.pages import MAX_COUNT, BoundedPaginator
 from billing.services import balance
 from billing.tests.bank import IN_PLAN, hold, live_owner, new_account, settle
-from connectors.models import Connector
 from content.models import FlagRecord
 from content.services import flags
 from content.tests.writing import write
 from conversations.tests.rows import talk
+from integrations.connectors.models import Connector
+from integrations.workspaces.models import Workspace
 from media.files.models import StoredFile
 from projects.models import Apply, Run
 from teams.services import invitations, teams
@@ -32,7 +33,6 @@ from tests.operators import Operator, new_operator
 from tests.personas import new_key
 from tests.service import Web
 from work.jobs.models import Job
-from workspaces.models import Workspace
 
 
 @pytest.fixture

@@ -18,8 +18,8 @@ from bench.campaign.oracle.money import Books
 from bench.campaign.oracle.repositories import check_commits
 from bench.campaign.oracle.sessions import wrong_of_a_reply
 from bench.campaign.schedule import ACTS, FAULTS, LEAVER, PROVIDERS, Act, schedule
-from githosts.tests.hosted import git
 from health.switches import NAMES
+from integrations.githosts.tests.hosted import git
 from media.files.types import storage_path
 
 SEEDS, LENGTHS = st.integers(0, 10_000), st.floats(4, 30)

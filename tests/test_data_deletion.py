@@ -20,10 +20,10 @@ from accounts.services import sessions, users
 from billing.models import Charge, LedgerEntry
 from billing.tests import bank
 from common.ownership import Cascade, Delete, Keep, entries
-from connectors.models import Connector
-from connectors.services.connectors import sweep as sweep_connectors
 from content.models import Entry
 from conversations.models import Conversation
+from integrations.connectors.models import Connector
+from integrations.connectors.services.connectors import sweep as sweep_connectors
 from tests.filling import Filler
 from tests.operators import audit_of, new_operator
 from tests.personas import PASSWORD, new_key, new_user

@@ -24,12 +24,12 @@ from catalog.pricing import token_cost
 from catalog.selectors import get_catalog
 from catalog.types import Model, TokenPrice
 from common.money import NUSD_PER_USD
-from connectors import providers as connectors
 from conversations import types as conversations
 from council import types as council
 from events.declarations import declared_types
 from events.types import USER_STREAM
 from generations.types import Status as EndStatus
+from integrations.connectors import providers as connectors
 from local import configuration
 from local.paths import ROOT
 from projects import types as projects
@@ -48,7 +48,7 @@ COUNCIL_SERVICES, PROJECT_SERVICES = (
 )
 _APPS = (
     *("conversations", "council", "projects", "studios", "teams"),
-    *("platform/workspaces", "platform/connectors", "platform/userdata"),
+    *("platform/integrations/workspaces", "platform/integrations/connectors", "platform/userdata"),
 )
 USER_EVENTS = [f"{app}/user_events.py" for app in _APPS]
 SETTINGS = ROOT / "platform" / "config" / "settings"

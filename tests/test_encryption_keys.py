@@ -9,9 +9,9 @@ from pytest_django import Settings
 from accounts.models import SecondFactor
 from common.encryption import decrypt, encrypt
 from conftest import Persona
-from connectors.models import Authorization, Connector
-from connectors.oauth import Tokens
-from workspaces.models import TOKEN_PURPOSE, Workspace
+from integrations.connectors.models import Authorization, Connector
+from integrations.connectors.oauth import Tokens
+from integrations.workspaces.models import TOKEN_PURPOSE, Workspace
 
 OLD = "an older key of more than 32 characters"
 NEW = "a newer key of more than 32 characters"

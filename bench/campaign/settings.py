@@ -5,7 +5,7 @@ import os
 from bench.campaign.hurried import SWEEP_SECONDS
 from config.settings.test import *  # noqa: F403
 from config.settings.test import CELERY_BEAT_SCHEDULE, INSTALLED_APPS
-from connectors.providers import from_environ
+from integrations.connectors.providers import from_environ
 
 CONNECTORS = from_environ(os.environ)
 INSTALLED_APPS = [*INSTALLED_APPS, "bench.campaign.hurried.HurriedConfig"]

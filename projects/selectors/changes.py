@@ -9,12 +9,12 @@ from pygit2 import Patch
 
 from accounts.models import User
 from common.consistent_reads import consistent_reads
-from githosts.types import Op
+from integrations.githosts.types import Op
+from integrations.workspaces.changes import StagedChange, blob_id
 from projects.models import Apply, AttemptFile, Run
 from projects.selectors.files import proposal_of
 from projects.selectors.lookup import get_run
 from projects.types import ChangesState, SubtaskStatus
-from workspaces.changes import StagedChange, blob_id
 
 
 class Change(Struct, frozen=True, kw_only=True):

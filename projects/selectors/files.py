@@ -8,12 +8,12 @@ from msgspec import Struct
 from accounts.models import User
 from common.consistent_reads import consistent_reads
 from common.errors import NotFound
+from integrations.workspaces.services.checkouts import read_files
 from media.files.models import Upload
 from projects.models import AttemptFile, Run
 from projects.paths import media_type_of
 from projects.selectors.lookup import get_run
 from projects.types import SubtaskStatus
-from workspaces.services.checkouts import read_files
 
 _NOT_IN_A_SLUG = re.compile(r"[^a-z0-9]+")
 _MAX_SLUG = 40

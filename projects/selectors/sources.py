@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable
 
-from githosts.types import SUBMODULE, SYMLINK
+from integrations.githosts.types import SUBMODULE, SYMLINK
 from projects.models import AttemptFile, Subtask
 from projects.types import SubtaskStatus
 

@@ -8,10 +8,10 @@ from rest_framework import serializers
 
 from common.fields import WordsField
 from inference.fields import ErrorField
+from integrations.workspaces.changes import FaultCode
 from projects.models import Apply
 from projects.selectors.changes import Changes, status_of
 from projects.types import ChangesState
-from workspaces.changes import FaultCode
 
 _STATUSES = ("applied", "failed", "skipped")
 

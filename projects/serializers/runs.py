@@ -8,6 +8,7 @@ from rest_framework import serializers
 from billing.serializers.usage import UsageSerializer
 from common.fields import UsdField, WordsField
 from inference.fields import ErrorField
+from integrations.workspaces.models import Checkout
 from projects.models import AttemptFile, Deliverable, Run
 from projects.selectors.files import RunFile
 from projects.selectors.runs import RunSummary, RunView, Snapshot
@@ -23,7 +24,6 @@ from projects.types import (
     SubtaskStatus,
     Verdict,
 )
-from workspaces.models import Checkout
 
 
 @extend_schema_serializer(component_name="ProjectProgress")

@@ -21,8 +21,19 @@ from accounts.models import User
 from billing.services import idempotency
 from billing.types import RequestKey
 from common.errors import DomainError, ValidationFailed
-from githosts.errors import EmptyRepository
-from githosts.types import Author, GitHost, HostKind, Repository
+from integrations.githosts.errors import EmptyRepository
+from integrations.githosts.types import Author, GitHost, HostKind, Repository
+from integrations.workspaces.errors import HostUnavailable
+from integrations.workspaces.models import Checkout, Workspace
+from integrations.workspaces.services.checkouts import workspace_of
+from integrations.workspaces.services.hosts import open_host
+from integrations.workspaces.services.writing import (
+    Announce,
+    Faults,
+    WriteRequest,
+    Written,
+    write_changes,
+)
 from projects import events
 from projects.errors import (
     ApplyInProgress,
@@ -47,11 +58,6 @@ from projects.services.locks import lock_run
 from projects.services.log import append_events
 from projects.services.pull_requests import FAILED, PullRequest, open_pull_request
 from projects.types import MAX_APPLIED_BYTES, MAX_APPLIED_FILES, RunStatus
-from workspaces.errors import HostUnavailable
-from workspaces.models import Checkout, Workspace
-from workspaces.services.checkouts import workspace_of
-from workspaces.services.hosts import open_host
-from workspaces.services.writing import Announce, Faults, WriteRequest, Written, write_changes
 
 CLAIM: Final = timedelta(seconds=120)
 # No write begins with less left of its claim: a call takes up to 20 seconds.

@@ -11,15 +11,15 @@ from msgspec import Struct
 from billing.services import idempotency
 from common.errors import DomainError, NotFound
 from events.types import USER
-from githosts.registry import commit_url
-from githosts.types import HostKind
+from integrations.githosts.registry import commit_url
+from integrations.githosts.types import HostKind
+from integrations.workspaces.changes import FileFault
+from integrations.workspaces.services.writing import Faults
 from projects import events
 from projects.models import Apply, AttemptFile
 from projects.services.locks import lock_run
 from projects.services.log import append_events
 from projects.services.pull_requests import FAILED, PullRequest
-from workspaces.changes import FileFault
-from workspaces.services.writing import Faults
 
 
 class Ending(Struct, frozen=True, kw_only=True):

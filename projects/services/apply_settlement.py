@@ -7,15 +7,15 @@ import structlog
 from django.utils import timezone
 
 from common.errors import DomainError
+from integrations.workspaces.changes import FileFault
+from integrations.workspaces.errors import RepositoryNotFound, WorkspaceGone
+from integrations.workspaces.models import Checkout
+from integrations.workspaces.services.checkouts import workspace_of
+from integrations.workspaces.services.hosts import open_host
+from integrations.workspaces.services.writing import Faults
 from projects.models import Apply, Run
 from projects.services.apply_ends import Ending, end_apply
 from projects.services.pull_requests import open_pull_request
-from workspaces.changes import FileFault
-from workspaces.errors import RepositoryNotFound, WorkspaceGone
-from workspaces.models import Checkout
-from workspaces.services.checkouts import workspace_of
-from workspaces.services.hosts import open_host
-from workspaces.services.writing import Faults
 
 log = structlog.get_logger(__name__)
 

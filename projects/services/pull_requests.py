@@ -5,8 +5,8 @@ from typing import Final
 import structlog
 from msgspec import Struct
 
-from githosts.types import GitHost, Repository
-from outbound.errors import HostError
+from integrations.githosts.types import GitHost, Repository
+from integrations.safe_http.errors import HostError
 from projects.models import Apply
 
 log = structlog.get_logger(__name__)

@@ -17,6 +17,8 @@ from common.titles import first_line
 from events import inbox
 from events.services import delete_stream, open_stream
 from events.types import USER, NewEvent, ToUser
+from integrations.workspaces.models import Checkout
+from integrations.workspaces.services.checkouts import check_out
 from media.files.selectors.uploads import get_uploads
 from media.files.services.uploads import attach, release
 from projects import events, user_events
@@ -37,8 +39,6 @@ from projects.types import (
     RunStatus,
     SubtaskStatus,
 )
-from workspaces.models import Checkout
-from workspaces.services.checkouts import check_out
 
 _OPEN = (SubtaskStatus.QUEUED, SubtaskStatus.RUNNING)
 

@@ -7,12 +7,12 @@ from uuid import UUID
 from django.db import connection
 
 from common.errors import DomainError
+from integrations.workspaces.errors import HostUnavailable
+from integrations.workspaces.services.checkouts import read_files
 from projects.errors import RepositoryUnavailable
 from projects.models import Step
 from projects.selectors.sources import source_paths
 from projects.types import StepKind
-from workspaces.errors import HostUnavailable
-from workspaces.services.checkouts import read_files
 
 # Seconds before a host that does not answer is asked again.
 _PAUSES: Final = (0.5, 2.0)

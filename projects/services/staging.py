@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from githosts.types import SUBMODULE, SYMLINK
+from integrations.githosts.types import SUBMODULE, SYMLINK
 from projects.file_edits import UnfitEdit, edited
 from projects.models import Run, Subtask
 from projects.outputs import MAX_FILE, FileFault, Op, OutputFile

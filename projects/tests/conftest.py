@@ -6,8 +6,8 @@ import httpx
 import pytest
 from pytest_django import DjangoDbBlocker
 
-from githosts.tests.hosted import Hosted
-from githosts.types import HostKind
+from integrations.githosts.tests.hosted import Hosted
+from integrations.githosts.types import HostKind
 from projects.tests.developer import FILES, Developer
 from projects.tests.principal import Principal, new_principal
 from projects.tests.reviewer import FILES as REVIEWED

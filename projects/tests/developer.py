@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 
 from catalog.selectors import get_catalog
-from githosts.tests.hosted import Hosted
+from integrations.githosts.tests.hosted import Hosted
 from projects.models import Run, Step
 from projects.selectors.prompts import messages_for
 from projects.tests.principal import Principal, Shape, part

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
-from githosts.tests.hosted import git
+from integrations.githosts.tests.hosted import git
 from projects.models import Apply
 from projects.services.apply_settlement import settle_all_lapsed
 from projects.tests.principal import Shape

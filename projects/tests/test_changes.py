@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from githosts.tests.hosted import git
+from integrations.githosts.tests.hosted import git
 from projects.tests.principal import part
 from projects.tests.reviewer import CHANGES, FILES, Reviewer
 from simulator.process import RunningSimulator

@@ -11,7 +11,7 @@ from pytest_django import Settings
 from accounts.models import User
 from billing.services.reconciliation import find_violations
 from catalog.selectors import get_catalog
-from githosts.tests.hosted import git
+from integrations.githosts.tests.hosted import git
 from projects.demo_repository import REPOSITORY, TOKEN, write_repository_run
 from projects.models import Run
 from projects.selectors.changes import get_changes

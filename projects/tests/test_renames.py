@@ -3,7 +3,7 @@
 from pathlib import Path
 from uuid import uuid4
 
-from githosts.tests.hosted import git
+from integrations.githosts.tests.hosted import git
 from projects.models import Apply
 from projects.tests.reviewer import CHANGES, Reviewer
 

@@ -4,6 +4,7 @@ from uuid import uuid4
 
 import pytest
 
+from integrations.workspaces.models import Checkout
 from projects.models import Run, Step
 from projects.tests.conftest import NewPrincipal
 from projects.tests.developer import FILES, Developer
@@ -11,7 +12,6 @@ from projects.tests.principal import Shape, part
 from projects.types import StepKind
 from simulator.process import RunningSimulator
 from tests.personas import new_user
-from workspaces.models import Checkout
 
 PARTS = (
     part("a", reads=["src/app.py", "README.md", "gone.py"], writes=["src/tide.py"]),

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from githosts.tests.hosted import git
+from integrations.githosts.tests.hosted import git
 from projects.tests.developer import Developer
 from projects.tests.principal import Shape, part
 from projects.types import StepKind

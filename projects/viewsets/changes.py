@@ -12,18 +12,18 @@ from common.idempotency import IDEMPOTENCY_KEY
 from common.inputs import read
 from common.openapi import error_responses
 from common.viewsets import ViewSet
-from projects.errors import ApplyInProgress, ClaimLapsed, NothingStaged, RunExecuting
-from projects.inputs import ApplyInputSerializer, DiscardInputSerializer
-from projects.selectors.changes import get_changes
-from projects.serializers.changes import ApplySerializer, ChangesSerializer
-from projects.services import applies
-from workspaces.errors import (
+from integrations.workspaces.errors import (
     HostBusy,
     HostRefused,
     HostUnavailable,
     WorkspaceGone,
     WorkspaceNeedsReauth,
 )
+from projects.errors import ApplyInProgress, ClaimLapsed, NothingStaged, RunExecuting
+from projects.inputs import ApplyInputSerializer, DiscardInputSerializer
+from projects.selectors.changes import get_changes
+from projects.serializers.changes import ApplySerializer, ChangesSerializer
+from projects.services import applies
 
 
 class ChangesViewSet(ViewSet):

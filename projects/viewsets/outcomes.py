@@ -13,6 +13,7 @@ from common.inputs import read
 from common.openapi import error_responses
 from common.pagination import NEXT_PAGE, link_to_next
 from common.viewsets import ViewSet
+from integrations.workspaces.errors import HostBusy, HostUnavailable, WorkspaceNeedsReauth
 from projects.exports import MEDIA_TYPES, file_name, render, zipped
 from projects.inputs import ExportQuerySerializer, FilesQuerySerializer
 from projects.selectors.documents import get_document
@@ -28,7 +29,6 @@ from projects.serializers.runs import (
     RunSerializer,
     SubtaskDetailSerializer,
 )
-from workspaces.errors import HostBusy, HostUnavailable, WorkspaceNeedsReauth
 
 _MAX_NAME = 80
 

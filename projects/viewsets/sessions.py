@@ -25,6 +25,7 @@ from common.viewsets import ViewSet
 from events.errors import InboxFull
 from events.replay import describes_replay, replay_session
 from inference.errors import ProviderNotAvailable
+from integrations.workspaces.errors import HostBusy, HostUnavailable, WorkspaceNeedsReauth
 from media.files.errors import UploadNotFound
 from projects.errors import (
     InvalidState,
@@ -53,7 +54,6 @@ from projects.serializers.runs import (
 )
 from projects.services import edits, estimates, messages, runs, subtasks
 from projects.types import STREAM
-from workspaces.errors import HostBusy, HostUnavailable, WorkspaceNeedsReauth
 
 _ACTIONS = {"pause": runs.pause_run, "resume": runs.resume, "cancel": runs.cancel}
 

@@ -13,8 +13,8 @@ import pytest
 from django.utils import timezone
 from msgspec import Struct
 
-from githosts.tests.hosted import Hosted, git
-from githosts.types import HostKind
+from integrations.githosts.tests.hosted import Hosted, git
+from integrations.githosts.types import HostKind
 from projects.models import Apply, Run
 from projects.selectors.changes import changes_of, get_changes
 from projects.services.apply_settlement import settle_all_lapsed

@@ -19,6 +19,7 @@ from common.encryption import decrypt, encrypt
 from conversations.selectors.sharing import share_token
 from conversations.services import sharing
 from conversations.tests.rows import talk
+from integrations.workspaces.models import TOKEN_PURPOSE, Workspace
 from local import postgres, redis
 from local.ports import free_port
 from local.processes import Process
@@ -27,7 +28,6 @@ from simulator.process import RunningSimulator
 from tests.operations.blocks import run, variables
 from tests.personas import PASSWORD, new_key, new_user
 from tests.service import Web, database_url, environment_of_a_process, running_web
-from workspaces.models import TOKEN_PURPOSE, Workspace
 
 NEW = "a-newer-secret-of-more-than-32-characters"
 THIRD = "a-third-secret-of-more-than-32-characters"

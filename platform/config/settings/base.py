@@ -12,10 +12,10 @@ from common.times import ISO_UTC
 from config.environment import Environment
 from config.settings.admin import *
 from config.settings.beat import *
-from connectors import providers as connectors
 from conversations.types import MESSAGE_ID_SCHEMA
+from integrations.connectors import providers as connectors
+from integrations.safe_http.addresses import allowed_networks
 from media.files.storages import outputs_storage
-from outbound.addresses import allowed_networks
 from providers.config import SIMULATED_BY_DEFAULT, from_environ
 
 django_stubs_ext.monkeypatch()
@@ -78,8 +78,8 @@ INSTALLED_APPS = [
     "work.jobs",
     "operations",
     "userdata",
-    "connectors",
-    "workspaces",
+    "integrations.connectors",
+    "integrations.workspaces",
     "teams",
     "conversations",
     "projects",

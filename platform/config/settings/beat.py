@@ -40,7 +40,7 @@ CELERY_BEAT_SCHEDULE: dict[str, Any] = {
     "purge-sign-ins-and-mails": _every(60.0, "accounts.tasks.purge_expired"),
     "purge-expired-files": _every(60.0, "media.files.tasks.purge_expired"),
     "settle-lapsed-applies": _every(30.0, "projects.tasks.settle_lapsed_applies"),
-    "sweep-connectors": _every(600.0, "connectors.tasks.sweep"),
+    "sweep-connectors": _every(600.0, "integrations.connectors.tasks.sweep"),
     "purge-ended-streams": _every(60.0, "conversations.tasks.purge_ended_streams"),
     "purge-teams": _every(3600.0, "teams.tasks.purge"),
     "delete-data": _every(60.0, "userdata.tasks.delete_data"),

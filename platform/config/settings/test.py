@@ -1,7 +1,7 @@
 """Settings of the test suite: production's code paths, fast password hashing."""
 
 from config.settings.base import *
-from connectors import providers as connectors
+from integrations.connectors import providers as connectors
 from providers.config import from_environ
 
 # A test may start processes that have others.
