@@ -18,11 +18,11 @@ from rest_framework.test import APIClient
 from accounts.models import User
 from accounts.services import sessions
 from accounts.types import SignedIn
+from ai.provider_health import services as health
+from ai.providers.config import SIMULATED_BY_DEFAULT, from_environ
 from billing.services.reconciliation import find_violations
 from billing.tests.bank import expire_what_nobody_ends
-from health import services as health
 from local.pytest_suite import is_rolled_back
-from providers.config import SIMULATED_BY_DEFAULT, from_environ
 from simulator.process import RunningSimulator
 from simulator.process import running as running_simulator
 from tests import declared_events, seeded_database

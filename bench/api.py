@@ -21,6 +21,8 @@ from django.test import Client as InProcess
 from accounts import tokens
 from accounts.models import User
 from accounts.selectors.users import get_live_user
+from ai.generations.endings import conclude
+from ai.generations.types import Completion
 from bench import noise, report, seed, servers
 from bench.replies import Line, open_lines
 from bench.report import milliseconds
@@ -32,8 +34,6 @@ from conversations.services import sending
 from conversations.services.completion import REPLY
 from conversations.services.preparation import prepare_message
 from conversations.services.sending import StartedReply
-from generations.endings import conclude
-from generations.types import Completion
 from simulator import process
 
 ME, LIST = "GET /api/users/me", "GET /api/conversations"

@@ -10,20 +10,20 @@ from uuid import uuid4
 import psutil
 import uvloop
 
+from ai.catalog.selectors import get_catalog
+from ai.inference.metrics import Steps, count_end, open_calls
+from ai.inference.types import ChatCall
+from ai.providers.types import Message
 from bench import noise, servers
 from bench.load import chat, press
 from bench.servers import Server
 from bench.throughput import CONNECTIONS
 from billing.types import Ending, Resolution
 from billing.units import Units
-from catalog.selectors import get_catalog
 from common.batching import batch_sizes
 from edge.metrics import count_request
-from inference.metrics import Steps, count_end, open_calls
-from inference.types import ChatCall
 from local.ports import free_port
 from metrics.instruments import Distribution
-from providers.types import Message
 from publicapi.v1.chat import PATH
 from simulator.process import RunningSimulator
 

@@ -12,6 +12,7 @@ import psutil
 from django.db import connection, transaction
 from psycopg import sql
 
+from ai.catalog.models import PriceVersion
 from bench import pgbench, seed
 from bench.report import Target, milliseconds
 from bench.servers import BenchError
@@ -19,7 +20,6 @@ from billing.invariants import Violation
 from billing.models import Charge
 from billing.services import months
 from billing.services.reconciliation import check_changes, check_everything
-from catalog.models import PriceVersion
 
 # A year, in which every account makes so many calls a month on so many days.
 MONTHS = 12

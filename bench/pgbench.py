@@ -19,10 +19,10 @@ from uuid import UUID, uuid4
 from django.db import connection
 from django.utils import timezone
 
+from ai.catalog.models import PriceVersion
 from bench.seed import Account
 from bench.servers import BenchError
 from billing.models import Charge
-from catalog.models import PriceVersion
 from local import postgres
 from work.leases.models import Lease
 

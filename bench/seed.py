@@ -14,9 +14,9 @@ from psycopg import sql
 
 from accounts import keys, tokens
 from accounts.models import ApiKey, User, UserSession
+from ai.catalog.services import seed_catalog
 from billing.services.balance import change_plan, topup
 from billing.services.plans import seed_plans
-from catalog.services import seed_catalog
 from common.money import NUSD_PER_USD
 
 BALANCE = 1_000 * NUSD_PER_USD

@@ -5,8 +5,7 @@ from dataclasses import replace
 
 from msgspec import Struct
 
-from billing.units import Unit, Units
-from catalog.pricing import (
+from ai.catalog.pricing import (
     effective_cached_input,
     effective_image,
     effective_input,
@@ -17,7 +16,8 @@ from catalog.pricing import (
     token_cost,
     unit_cost,
 )
-from catalog.types import ImagePrice, Price, SpeechPrice, TokenPrice, UnitPrice
+from ai.catalog.types import ImagePrice, Price, SpeechPrice, TokenPrice, UnitPrice
+from billing.units import Unit, Units
 from common.money import usd_text
 
 _NUSD_PER_MICRO_USD = 1_000

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from ai.catalog.types import Catalog
 from billing.errors import (
     RUNNING_CALLS_RETRY,
     AccountDisabled,
@@ -20,7 +21,6 @@ from billing.errors import (
     SpendCapReached,
 )
 from billing.types import FREE_MESSAGES, FREE_WINDOW_HOURS, HoldRequest
-from catalog.types import Catalog
 from common.errors import DomainError
 from common.money import usd
 from common.times import iso_utc

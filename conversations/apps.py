@@ -8,6 +8,7 @@ class ConversationsConfig(AppConfig):
     name = "conversations"
 
     def ready(self) -> None:
+        from ai.generations.running import LostCallHandler
         from common import ownership
         from common.sqlfunctions import install_functions
         from conversations.event_types import REPLY_EVENTS, USER_EVENTS
@@ -17,7 +18,6 @@ class ConversationsConfig(AppConfig):
         from conversations.types import JOB, STREAM
         from events import declarations
         from events.types import USER_STREAM
-        from generations.running import LostCallHandler
         from teams.models import Member
         from work.jobs.handlers import register_begun
 

@@ -7,11 +7,11 @@ from uuid import UUID
 
 from msgspec import Struct
 
-from catalog.types import Model
+from ai.catalog.types import Model
+from ai.providers.turns import conversation
+from ai.providers.types import Message
 from common.prompt_delimiters import PromptDelimiters
 from conversations.errors import MessageTooLong
-from providers.turns import conversation
-from providers.types import Message
 
 # The limit of a model's whole input.
 MAX_CHARACTERS: Final = 400_000

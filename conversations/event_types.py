@@ -7,6 +7,7 @@ from typing import get_args
 from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
+from ai.generations.types import Kind
 from conversations.models import Message
 from conversations.serializers.conversations import (
     ConversationInEventSerializer,
@@ -18,7 +19,6 @@ from conversations.serializers.messages import (
     ReplyUsageSerializer,
 )
 from events.declarations import EventType
-from generations.types import Kind
 
 _STRING = serializers.CharField(read_only=True)
 REPLY_EVENTS = [

@@ -7,8 +7,8 @@ streamed before, reasoning and text in the order of their arrival. `reply.ended`
 from collections.abc import Iterable
 from typing import Any
 
+from ai.generations.types import Piece, cut
 from events.types import SYSTEM, NewEvent, model_actor
-from generations.types import Piece, cut
 
 
 def deltas(model: str, pieces: Iterable[Piece], offset: int) -> list[NewEvent]:

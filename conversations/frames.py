@@ -10,8 +10,8 @@ from typing import Any
 
 from msgspec import json
 
+from ai.generations.types import Kind
 from conversations.models import Message
-from generations.types import Kind
 
 HEADERS = {
     "Content-Type": "text/event-stream; charset=utf-8",

@@ -3,9 +3,9 @@
 import re
 from typing import Final
 
+from ai.providers.types import Message
 from common.prompt_delimiters import PromptDelimiters
 from common.titles import JOINERS, one_line
-from providers.types import Message
 
 MAX_CHARACTERS: Final = 80
 # Longer than the requested title, and shorter than the text of small models that continue.

@@ -6,19 +6,19 @@ import structlog
 from django.conf import settings
 from django.db import InterfaceError, OperationalError
 
+from ai.catalog.selectors import aget_catalog
+from ai.catalog.types import Model
+from ai.inference.chat import ChatRunner
+from ai.inference.errors import ProviderNotAvailable
+from ai.inference.services import open_chat
+from ai.inference.types import ChatCall
 from billing.selectors import free_budget
 from billing.types import Ending, Resolution
-from catalog.selectors import aget_catalog
-from catalog.types import Model
 from common.errors import DomainError
 from common.ids import uuid7
 from common.threads import in_thread
 from conversations.prompts_title import title_in, title_prompt
 from conversations.services import titles
-from inference.chat import ChatRunner
-from inference.errors import ProviderNotAvailable
-from inference.services import open_chat
-from inference.types import ChatCall
 
 log = structlog.get_logger(__name__)
 

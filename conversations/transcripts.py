@@ -2,8 +2,8 @@
 
 from msgspec import Struct
 
+from ai.inference.types import SpeechAnswer
 from billing.selectors.charges import ChargeUsage
-from inference.types import SpeechAnswer
 
 
 class Transcription(Struct, frozen=True):

@@ -7,6 +7,7 @@ contains the whole card, so that applying one twice does no harm.
 
 from collections.abc import Iterable
 
+from ai.generations.types import Piece, cut
 from common.money import usd
 from council.models import Card, Message, Session, Turn, Version
 from council.selectors.cards import current_of, session_cost, state_of
@@ -18,7 +19,6 @@ from council.serializers.sessions import (
     version_meta,
 )
 from events.types import SYSTEM, USER, NewEvent, model_actor
-from generations.types import Piece, cut
 
 
 def session_created(session: Session) -> NewEvent:

@@ -6,7 +6,7 @@ from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 from rest_framework.fields import SkipField, empty
 
-from catalog.fields import ChatModelField
+from ai.catalog.fields import ChatModelField
 from common.fields import (
     BoundedListField,
     IdField,

@@ -4,15 +4,15 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from ai.generations.endings import give_up
+from ai.generations.running import LostCallHandler, StreamedCall, persist
+from ai.generations.types import TOTAL_SECONDS, Completion, Piece
+from ai.inference.types import ChatCall
+from ai.providers.types import Delta, TextDelta
 from common.errors import DomainError
 from council import events, sections
 from council.services.completion import CARD, Prepared, prepare, revised
 from events.types import NewEvent
-from generations.endings import give_up
-from generations.running import LostCallHandler, StreamedCall, persist
-from generations.types import TOTAL_SECONDS, Completion, Piece
-from inference.types import ChatCall
-from providers.types import Delta, TextDelta
 from work.jobs.handlers import Handler
 from work.jobs.running import RunningJob
 

@@ -9,13 +9,15 @@ from uuid import uuid4
 from django.db import transaction
 
 from accounts.models import User
+from ai.catalog.pricing import token_cost
+from ai.catalog.types import TokenPrice
+from ai.generations.endings import conclude
+from ai.generations.types import Completion, Piece
+from ai.inference.holds import hold_request
+from ai.providers.token_estimate import estimate_text
+from ai.providers.tokens import estimate_input
 from billing.services.holds import hold_for_job
 from billing.types import Ending
-from catalog.pricing import token_cost
-from catalog.types import TokenPrice
-from generations.endings import conclude
-from generations.types import Completion, Piece
-from inference.holds import hold_request
 from projects import events
 from projects.models import Run, Step
 from projects.runner import call_of
@@ -24,8 +26,6 @@ from projects.services import runs
 from projects.services.completion import STEP
 from projects.services.preparation import prepare
 from projects.types import MAX_PARALLEL, MAX_SUBTASKS, SHOWN, StepKind
-from providers.token_estimate import estimate_text
-from providers.tokens import estimate_input
 from simulator import projects as simulator
 from work.jobs.models import Job
 

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
+from ai.generations.types import Piece, cut
 from events.types import SYSTEM, USER, NewEvent, model_actor
-from generations.types import Piece, cut
 from projects.models import Apply, Attempt, AttemptFile, Deliverable, Run, Step, Subtask
 from projects.selectors.messages import MessageView
 from projects.selectors.runs import RunView

@@ -1,8 +1,8 @@
 """What the failure of a step means for its run."""
 
+from ai.inference.errors import CallCancelled, CallInterrupted
 from billing.errors import GroupBudgetExceeded, PaymentRequired
 from common.errors import DomainError, ServiceUnavailable
-from inference.errors import CallCancelled, CallInterrupted
 from projects.errors import RepositoryUnavailable, RunHeld
 from projects.types import Outcome, PauseReason, StepKind
 

@@ -3,20 +3,20 @@
 from collections.abc import Sequence
 from uuid import UUID
 
+from ai.generations.endings import give_up
+from ai.generations.running import LostCallHandler, StreamedCall, persist
+from ai.generations.types import TOTAL_SECONDS, Piece
+from ai.inference.types import ChatCall
+from ai.providers.types import Delta, TextDelta
 from common.errors import DomainError
 from common.threads import in_outside_thread
 from events.types import NewEvent
-from generations.endings import give_up
-from generations.running import LostCallHandler, StreamedCall, persist
-from generations.types import TOTAL_SECONDS, Piece
-from inference.types import ChatCall
 from projects import events
 from projects.errors import RepositoryUnavailable
 from projects.services.completion import STEP
 from projects.services.preparation import Prepared, SourcesNotRead, prepare
 from projects.services.sources import read_sources
 from projects.types import SHOWN
-from providers.types import Delta, TextDelta
 from work.jobs.handlers import Handler
 from work.jobs.running import RunningJob
 

@@ -7,11 +7,11 @@ from uuid import UUID
 import msgspec
 from msgspec import Struct
 
+from ai.catalog.params import Params
+from ai.catalog.types import Catalog, Modality, Model, UnitPrice
+from ai.operations.types import OperationCall
+from ai.providers.operations import Succeeded
 from billing.units import Unit, Units
-from catalog.params import Params
-from catalog.types import Catalog, Modality, Model, UnitPrice
-from operations.types import OperationCall
-from providers.operations import Succeeded
 from studios.types import DEADLINES, Kind
 
 # The provider answers with the pictures themselves, which then have to be stored.

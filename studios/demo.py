@@ -13,8 +13,8 @@ from django.db import transaction
 from msgspec import Struct
 
 from accounts.models import User
-from catalog.selectors import get_catalog
-from providers.config import SIMULATED_KEY
+from ai.catalog.selectors import get_catalog
+from ai.providers.config import SIMULATED_KEY
 from studios.models import Generation
 from studios.preparation import prepare, prepare_extension
 from studios.services.ordering import place

@@ -9,22 +9,22 @@ from uuid import UUID
 
 from msgspec.structs import replace
 
+from ai.catalog.selectors import aget_catalog
+from ai.inference.errors import ProviderNotAvailable
+from ai.operations.handler import OperationHandler
+from ai.operations.types import End, Fetched, Operation, Unusable
+from ai.providers.errors import ProviderError, ResultExpired, ResultMisplaced, ResultTooLong
+from ai.providers.image_operations import ImageOperations
+from ai.providers.media import AssetOrder, MediaWire, VideoOrder
+from ai.providers.operations import Delivered, OperationWire, Succeeded, Unknown
+from ai.providers.registry import get_asset_wire, get_image_wire, get_video_wire
+from ai.providers.types import ImageRequest
 from billing.units import Units
-from catalog.selectors import aget_catalog
 from common.errors import ServiceUnavailable
 from common.threads import in_thread
-from inference.errors import ProviderNotAvailable
 from media.files.services.media import StoredMedia, store_result
 from media.probe.errors import UnusableMedia
 from media.probe.types import MediaKind
-from operations.handler import OperationHandler
-from operations.types import End, Fetched, Operation, Unusable
-from providers.errors import ProviderError, ResultExpired, ResultMisplaced, ResultTooLong
-from providers.image_operations import ImageOperations
-from providers.media import AssetOrder, MediaWire, VideoOrder
-from providers.operations import Delivered, OperationWire, Succeeded, Unknown
-from providers.registry import get_asset_wire, get_image_wire, get_video_wire
-from providers.types import ImageRequest
 from studios import provider_orders
 from studios.calls import Order, StudioCall, call_of, model_of
 from studios.provider_orders import Pictures, pictures_of

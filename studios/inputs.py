@@ -5,7 +5,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
-from catalog.fields import AssetModelField, ImageModelField, VideoModelField
+from ai.catalog.fields import AssetModelField, ImageModelField, VideoModelField
 from common.fields import FlagField, PromptField, TextField, WholeNumberField
 from studios.types import MAX_PROMPT, MAX_QUERY, Status
 

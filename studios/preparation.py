@@ -8,12 +8,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from accounts.models import User
+from ai.catalog.params import Extension, Loc
+from ai.catalog.selectors import get_catalog
+from ai.catalog.types import ImagePrice, Modality, Model, UnitPrice
+from ai.inference.errors import ProviderNotAvailable
 from billing.selectors.features import require_feature
-from catalog.params import Extension, Loc
-from catalog.selectors import get_catalog
-from catalog.types import ImagePrice, Modality, Model, UnitPrice
 from common.errors import DomainError, NotFound, ValidationFailed
-from inference.errors import ProviderNotAvailable
 from media.files.models import Upload
 from media.files.selectors.references import find_reference
 from studios.calls import Order, Terms

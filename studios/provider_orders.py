@@ -5,13 +5,13 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 from uuid import UUID
 
+from ai.providers.media import AssetOrder, Picture, Stage, VideoOrder
+from ai.providers.types import ImageRequest
 from common.errors import ServiceUnavailable
 from common.loop_local import LoopLocal
 from common.memory_budget import WaitingMemoryBudget
 from common.threads import in_thread
 from media.files.selectors.references import find_reference, read_reference
-from providers.media import AssetOrder, Picture, Stage, VideoOrder
-from providers.types import ImageRequest
 from studios.calls import Order
 
 # The bytes of pictures that an event loop submits at once. A submission takes about four times as

@@ -12,14 +12,14 @@ from config.asgi import application as web_application
 # isort: split
 from django.db import transaction
 
+from ai.catalog.selectors import get_catalog
+from ai.inference.holds import hold_request
+from ai.inference.services import admit
 from billing.services.holds import hold
-from catalog.selectors import get_catalog
 from common.errors import DomainError
 from common.ids import uuid7
 from common.threads import in_thread
 from events.services import open_stream
-from inference.holds import hold_request
-from inference.services import admit
 from tests.personas import new_user
 from work.jobs import services
 from work.jobs.executor import get_job_executor

@@ -13,13 +13,13 @@ import pytest
 
 from accounts.services.api_keys import MAX_ACTIVE_KEYS, MAX_SPEND_CAP_USD
 from accounts.types import MAX_ALLOWED_MODELS
+from ai.catalog.pricing import token_cost
+from ai.catalog.selectors import get_catalog
+from ai.catalog.types import Model, TokenPrice
+from ai.inference.bounds import DEFAULT_OUTPUT_TOKENS
 from billing.models import PlanAllowance
 from billing.tests import bank
-from catalog.pricing import token_cost
-from catalog.selectors import get_catalog
-from catalog.types import Model, TokenPrice
 from common.money import NUSD_PER_USD
-from inference.bounds import DEFAULT_OUTPUT_TOKENS
 from local.paths import ROOT
 from media.files.selectors.links import LINK_SECONDS
 from publicapi.tests.v1.customer import Customer, new_customer

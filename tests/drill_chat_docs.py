@@ -14,6 +14,9 @@ from typing import Any, get_args
 
 import pytest
 
+from ai.generations.running import LostCallHandler
+from ai.inference import errors
+from ai.providers.types import FinishReason
 from billing.types import FREE_MESSAGES, FREE_WINDOW_HOURS
 from common.errors import DomainError, ServiceUnavailable
 from config.openapi.document import document
@@ -22,11 +25,8 @@ from conversations.inputs.sending import SendInputSerializer
 from conversations.models import Message
 from conversations.services.completion import REPLY
 from conversations.types import MAX_ATTACHMENTS, MAX_CHARACTERS, MAX_CONTENT, MAX_MESSAGES
-from generations.running import LostCallHandler
-from inference import errors
 from local.paths import ROOT
 from local.throwaway import MARK
-from providers.types import FinishReason
 from tests.chaos.proxy import CuttingProxy
 from tests.documents import assert_same, examples, rows, section
 from tests.personas import PASSWORD, new_user

@@ -159,7 +159,7 @@ def test_a_crash_of_a_job_is_reported_with_the_id_of_the_job(
         assert alice.ended(job)["status"] == "completed"
 
     assert event["tags"] == {"process": "worker", "job_id": job["id"], "kind": "studios.image"}
-    assert "operations.handler" in {frame["module"] for frame in frames_of(event)}
+    assert "ai.operations.handler" in {frame["module"] for frame in frames_of(event)}
     check_that_nothing_of_users_is_in(sentry, alice)
 
 

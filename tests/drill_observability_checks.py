@@ -26,7 +26,7 @@ import sys
 import django
 import config.celery
 django.setup()
-from health import services
+from ai.provider_health import services
 def fail():
     raise RuntimeError("It does not start.")
 services.get_started = fail

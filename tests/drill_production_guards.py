@@ -45,7 +45,7 @@ GUARD = "import config; config.checks.refuse_unsafe_start()"
 GUARDS = """
 import json, os, sys
 import celery.app, django.http, structlog
-import config, providers.config
+import config, ai.providers.config
 from django.conf import settings
 
 for changes in json.load(sys.stdin):

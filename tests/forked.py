@@ -70,9 +70,9 @@ _context.set_forkserver_preload(
         "yaml",
         # Of our own, what needs no settings either.
         "billing.cost_steps",
-        "health.permit",
+        "ai.provider_health.permit",
         "media.probe.inspecting",
-        "providers.registry",
+        "ai.providers.registry",
         "publicapi.v1.exchange",
     ]
 )

@@ -25,10 +25,10 @@ class HurriedConfig(AppConfig):
     label = "hurried"
 
     def ready(self) -> None:
+        from ai.operations import transitions
+        from ai.providers import flux, runway
         from integrations.workspaces.services import writing
-        from operations import transitions
         from projects.services import sources
-        from providers import flux, runway
         from studios import handlers
 
         replace_times(

@@ -1,8 +1,8 @@
 """Settings of a process with keys of OpenAI from its environment, at the simulator."""
 
+from ai.providers.config import from_environ
 from config.settings.test import *  # noqa: F403
 from config.settings.test import PROVIDERS, SIMULATOR_URL, env
-from providers.config import from_environ
 
 _OPENAI = {
     "OPENAI_API_KEY": env.str("OPENAI_API_KEY"),

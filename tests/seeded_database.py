@@ -11,8 +11,8 @@ from django.db import connection
 from django.test.utils import setup_databases
 from psycopg import sql
 
+from ai.catalog.services import seed_catalog
 from billing.services.plans import seed_plans
-from catalog.services import seed_catalog
 from tests.former_release import migrate_with_later_tree
 from tests.service import database_url
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ai.provider_health.switches import NAMES
 from bench.campaign.acts import ACTS as CARRIED_OUT
 from bench.campaign.acts.repositories import BRANCH
 from bench.campaign.notes import Answer, Note
@@ -18,7 +19,6 @@ from bench.campaign.oracle.money import Books
 from bench.campaign.oracle.repositories import check_commits
 from bench.campaign.oracle.sessions import wrong_of_a_reply
 from bench.campaign.schedule import ACTS, FAULTS, LEAVER, PROVIDERS, Act, schedule
-from health.switches import NAMES
 from integrations.githosts.tests.hosted import git
 from media.files.types import storage_path
 

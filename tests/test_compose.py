@@ -8,12 +8,12 @@ import yaml
 from msgspec.structs import fields
 from pytest_django import Settings
 
+from ai.inference.types import ChatCall
 from common.connections import demand
 from common.multipart import MAX_FORM_BYTES
 from common.shutdown import LINGER_SECONDS
 from config.graceful_accept import ACCEPT_SECONDS
 from config.serve import KEEP_ALIVE_SECONDS
-from inference.types import ChatCall
 from local.parts import QUEUES, worker_command
 from local.paths import ROOT
 from tests.compose import PROCESSES, WEBS, WORKERS, compose, seconds, services

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from django.db import transaction
 
+from ai.inference.errors import UpstreamFailed
 from billing.models import Charge
 from billing.tests.bank import BALANCE_ONLY, IN_PLAN
 from conversations.models import Conversation
@@ -20,7 +21,6 @@ from council.tests.council_client import (
 )
 from council.types import MergeMode
 from events.tests.streams import user_events
-from inference.errors import UpstreamFailed
 
 pytestmark = pytest.mark.usefixtures("committed", "simulated_providers")
 

@@ -14,28 +14,28 @@ from typing import cast, get_args
 
 import pytest
 
+from ai.catalog import seeds, studio_seeds
+from ai.catalog.listing import ModelSeed
+from ai.catalog.pricing import token_cost
+from ai.catalog.selectors import get_catalog
+from ai.catalog.types import Model, TokenPrice
+from ai.generations.types import Status as EndStatus
+from ai.providers.config import PROVIDERS, SIMULATED_BY_DEFAULT, from_environ
+from ai.providers.tokens import input_upper_bound
+from ai.providers.types import Message
 from billing.models import PlanAllowance
 from billing.seeds import ALLOWANCE_PLANS, ALLOWANCES, PLANS
 from billing.tests import bank
 from billing.types import FREE_MESSAGES, FREE_WINDOW_HOURS
-from catalog import seeds, studio_seeds
-from catalog.listing import ModelSeed
-from catalog.pricing import token_cost
-from catalog.selectors import get_catalog
-from catalog.types import Model, TokenPrice
 from common.money import NUSD_PER_USD
 from conversations import types as conversations
 from council import types as council
 from events.declarations import declared_types
 from events.types import USER_STREAM
-from generations.types import Status as EndStatus
 from integrations.connectors import providers as connectors
 from local import configuration
 from local.paths import ROOT
 from projects import types as projects
-from providers.config import PROVIDERS, SIMULATED_BY_DEFAULT, from_environ
-from providers.tokens import input_upper_bound
-from providers.types import Message
 from tests.documents import assert_same, rows, section
 from tests.personas import new_key, new_user
 from tests.service import Web

@@ -8,6 +8,9 @@ import pytest
 from django.utils.html import strip_tags
 
 from accounts.models import User
+from ai.catalog.pricing import token_cost
+from ai.catalog.selectors import get_price
+from ai.catalog.types import TokenPrice
 from billing.models import Allowance, Charge
 from billing.services import balance, endings
 from billing.tests.bank import (
@@ -24,9 +27,6 @@ from billing.tests.bank import (
     settle,
 )
 from billing.types import Ending, Failure
-from catalog.pricing import token_cost
-from catalog.selectors import get_price
-from catalog.types import TokenPrice
 from common.ids import uuid7
 from common.money import NUSD_PER_USD, usd_text
 from conversations.tests.rows import talk

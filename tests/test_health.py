@@ -14,9 +14,9 @@ import psycopg
 import pytest
 from django.db import connection
 
-from catalog.models import AIModel
+from ai.catalog.models import AIModel
+from ai.provider_health.switches import switch_provider
 from common.ids import uuid7
-from health.switches import switch_provider
 from simulator.process import RunningSimulator
 from tests.chaos import calls
 from tests.chaos.proxy import DoorProxy, LossyProxy

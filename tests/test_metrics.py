@@ -13,12 +13,12 @@ import pytest
 from pytest_django import DjangoDbBlocker
 from websockets.sync.client import connect
 
+from ai.provider_health.switches import switch_model, switch_provider
+from ai.provider_health.tests.opened import opened
 from billing.models import Charge
 from common.ids import uuid7
 from common.money import NUSD_PER_USD
 from conversations.tests.speaker import new_speaker
-from health.switches import switch_model, switch_provider
-from health.tests.opened import opened
 from local.ports import free_port
 from publicapi.tests.v1 import rate_window
 from publicapi.tests.v1.customer import BALANCE_ONLY, IN_PLAN, Customer, new_customer

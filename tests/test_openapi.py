@@ -16,6 +16,8 @@ from rest_framework.test import APIClient
 
 from accounts.models import User
 from accounts.tests.mailbox import mailed_token
+from ai.catalog.param_union import order_fields
+from ai.catalog.types import Modality
 from billing.errors import (
     FeatureRequired,
     FreeLimit,
@@ -26,8 +28,6 @@ from billing.errors import (
     PlanRequired,
 )
 from billing.services.balance import change_plan
-from catalog.param_union import order_fields
-from catalog.types import Modality
 from common import envelope
 from config import openapi_file
 from config.openapi.document import document

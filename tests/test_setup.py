@@ -16,8 +16,8 @@ from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from accounts.models import User
+from ai.catalog.models import AIModel
 from billing.models import Plan, PlanAllowance, Subscription
-from catalog.models import AIModel
 from config.management.commands.setup import LOCK
 from tests.operators import new_operator
 from tests.personas import new_user

@@ -10,10 +10,10 @@ import pytest
 from django.db import transaction
 from pytest_django import DjangoDbBlocker
 
+from ai.operations.tests.ordering import end_of, order
 from conversations.tests.speaker import new_speaker
 from conversations.types import JOB as REPLY
 from council.tests.owner import Owner, new_owner
-from operations.tests.ordering import end_of, order
 from publicapi.tests.v1.customer import BALANCE_ONLY, IN_PLAN, Customer, new_customer
 from simulator.process import RunningSimulator
 from studios.tests.artist import Artist, new_artist

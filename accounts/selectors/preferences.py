@@ -4,8 +4,8 @@ from django.db.models import QuerySet
 from msgspec import Struct
 
 from accounts.models import ModelPreference, User
-from catalog.selectors import get_catalog
-from catalog.types import Model
+from ai.catalog.selectors import get_catalog
+from ai.catalog.types import Model
 from common.errors import NotFound
 
 # Of a model for which the user has no row.

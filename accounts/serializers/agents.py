@@ -6,9 +6,9 @@ from rest_framework import serializers
 
 from accounts.selectors.preferences import Agent
 from accounts.types import MAX_AGENT_INSTRUCTIONS
-from catalog.fields import ChatModelField
+from ai.catalog.fields import ChatModelField
+from ai.providers.types import ReasoningEffort
 from common.fields import FlagField, TextField, WordsField
-from providers.types import ReasoningEffort
 
 EFFORTS = get_args(ReasoningEffort)
 

@@ -13,7 +13,7 @@ from accounts.errors import InvalidToken, KeyRevoked, TooManyKeys
 from accounts.models import ApiKey, User
 from accounts.services.users import lock_user
 from accounts.types import KeyChanges
-from catalog.selectors import get_catalog
+from ai.catalog.selectors import get_catalog
 from common.database import get_database
 from common.errors import NotFound, ValidationFailed
 from common.money import NUSD_PER_USD, whole_cents

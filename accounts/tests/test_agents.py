@@ -12,8 +12,8 @@ from accounts.models import ModelPreference, User
 from accounts.selectors.preferences import get_preference, list_enabled
 from accounts.services.preferences import set_preference
 from accounts.types import MAX_AGENT_INSTRUCTIONS
-from catalog.models import AIModel
-from catalog.selectors import get_catalog, reset
+from ai.catalog.models import AIModel
+from ai.catalog.selectors import get_catalog, reset
 from conftest import Persona
 from tests.personas import new_user
 

@@ -31,10 +31,10 @@ class HurriedConfig(AppConfig):
     label = "campaign"
 
     def ready(self) -> None:
-        from inference import runtime
-        from operations import transitions
+        from ai.inference import runtime
+        from ai.operations import transitions
+        from ai.providers import runway
         from projects.services import applies, apply_settlement
-        from providers import runway
         from userdata.services import deletions
         from work.jobs import lost
         from work.leases import keeper

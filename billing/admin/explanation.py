@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
+from ai.catalog.selectors import get_price
 from backoffice.related import find_related
 from backoffice.tables import Table, link
 from billing.cost_steps import cost_steps
 from billing.models import Allowance, Charge, LedgerEntry, Refund
-from catalog.selectors import get_price
 from common.money import usd_text
 
 # Of one request, and of one account: callers choose the ids of requests.

@@ -6,9 +6,9 @@ from django.db.models.functions import Least
 from django.db.models.lookups import GreaterThanOrEqual
 
 from accounts.models import ApiKey, User
+from ai.catalog.models import AIModel, PriceVersion
 from billing.models.plans import Plan
 from billing.units import Unit
-from catalog.models import AIModel, PriceVersion
 from common.ids import uuid7
 
 

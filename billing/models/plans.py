@@ -5,7 +5,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from accounts.models import User
-from catalog.models import AIModel
+from ai.catalog.models import AIModel
 
 # Every other model belongs to no plan and no contract.
 GRANTABLE = Q(modality__in=(AIModel.Modality.CHAT, AIModel.Modality.IMAGE))

@@ -4,8 +4,8 @@ from django.db import models
 from django.db.models import F, Q
 
 from accounts.models import User
+from ai.catalog.models import AIModel
 from billing.models.charges import Charge
-from catalog.models import AIModel
 
 
 class Refund(models.Model):

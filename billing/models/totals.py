@@ -3,7 +3,7 @@
 from django.db import models
 
 from accounts.models import ApiKey, User
-from catalog.models import AIModel
+from ai.catalog.models import AIModel
 
 
 class ChargeTotal(models.Model):

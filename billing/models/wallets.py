@@ -6,7 +6,7 @@ from django.db.models.functions import Least
 from django.db.models.lookups import GreaterThanOrEqual
 
 from accounts.models import ApiKey, User
-from catalog.models import AIModel
+from ai.catalog.models import AIModel
 from common.ids import uuid7
 
 

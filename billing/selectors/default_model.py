@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable
 from django.conf import settings
 
 from accounts.selectors.preferences import Agent
+from ai.catalog.selectors import get_catalog
 from billing.selectors.entitlements import ModelEntitlement
-from catalog.selectors import get_catalog
 
 
 def default_chat_model(

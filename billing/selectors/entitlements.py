@@ -6,6 +6,9 @@ from datetime import datetime
 from msgspec import Struct
 
 from accounts.models import User
+from ai.catalog.selectors import get_catalog
+from ai.catalog.types import Modality, Model
+from ai.provider_health.services import refusal_of
 from billing.selectors import free_budget
 from billing.selectors.billing_snapshot import (
     BillingSnapshot,
@@ -17,9 +20,6 @@ from billing.selectors.billing_snapshot import (
 )
 from billing.selectors.subscriptions import end_of
 from billing.types import FREE_MESSAGES, FREE_PLAN, FREE_WINDOW_HOURS
-from catalog.selectors import get_catalog
-from catalog.types import Modality, Model
-from health.services import refusal_of
 
 # The modalities of the web app.
 _MODALITIES: frozenset[Modality] = frozenset({"chat", "image", "speech", "video", "3d"})

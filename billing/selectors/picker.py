@@ -5,10 +5,10 @@ from msgspec import Struct
 
 from accounts.models import User
 from accounts.selectors.preferences import Agent, list_agents
+from ai.catalog.selectors import get_catalog
+from ai.catalog.types import Modality, Model
 from billing.selectors.default_model import default_chat_model
 from billing.selectors.entitlements import ModelEntitlement, get_entitlements
-from catalog.selectors import get_catalog
-from catalog.types import Modality, Model
 
 _ORDER: tuple[Modality, ...] = ("chat", "image", "video", "3d", "speech")
 

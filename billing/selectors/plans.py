@@ -4,9 +4,9 @@ from uuid import UUID
 
 from msgspec import Struct
 
+from ai.catalog.selectors import get_catalog
 from billing.models import Plan
 from billing.types import FREE_MESSAGES, FREE_PLAN, FREE_WINDOW_HOURS
-from catalog.selectors import get_catalog
 from common.database import get_database
 
 

@@ -6,13 +6,13 @@ from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from accounts.selectors.preferences import Agent
+from ai.catalog import pricing
+from ai.catalog.types import ImagePrice, Model, Price, TokenPrice, UnitPrice
+from ai.providers.types import ReasoningEffort
 from billing.selectors.picker import PickerModel
 from billing.serializers.entitlements import FreeMessagesSerializer
-from catalog import pricing
-from catalog.types import ImagePrice, Model, Price, TokenPrice, UnitPrice
 from common.fields import UsdField
 from common.money import usd
-from providers.types import ReasoningEffort
 
 _MICRO = 1_000_000
 # Files are sent as text, so they count as an input of text models.

@@ -11,6 +11,7 @@ from uuid import UUID
 
 import psycopg
 
+from ai.catalog.selectors import aget_catalog
 from billing.errors import AnswerLost
 from billing.hold_errors import HELD, refusal_of
 from billing.services.endings import EXPIRE, RESOLVE
@@ -25,7 +26,6 @@ from billing.types import (
     UndeliveredCall,
     as_json,
 )
-from catalog.selectors import aget_catalog
 from common.batching import Batcher
 from common.database import Lane, Row, get_database
 from common.loop_local import LoopLocal

@@ -4,9 +4,9 @@ from typing import Any
 
 from django.db import connection
 
+from ai.catalog.selectors import get_catalog
 from billing.hold_errors import HELD, refusal_of
 from billing.types import HoldRequest, as_json
-from catalog.selectors import get_catalog
 from tracing import spans
 from work.leases import services as leases
 

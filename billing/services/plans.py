@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
+from ai.catalog.models import AIModel
+from ai.catalog.seed_changes import SeedChanges
 from billing.models import Plan, PlanAllowance
 from billing.seeds import ALLOWANCE_PLANS, ALLOWANCES, FEATURES, PLANS, PlanSeed
-from catalog.models import AIModel
-from catalog.seed_changes import SeedChanges
 from common.money import NUSD_PER_CENT, NUSD_PER_USD
 
 

@@ -11,13 +11,13 @@ from django.db import connection, transaction
 from django.db.models.functions import Now
 
 from accounts.models import ApiKey, User
+from ai.catalog.models import PriceVersion
 from billing.models import Charge, Wallet
 from billing.services import balance as balance_services
 from billing.services.endings import RESOLVE
 from billing.services.holds import HOLD
 from billing.types import Checkpoint, Ending, EndStatus, Funding, HoldRequest, as_json
 from billing.units import Units
-from catalog.models import PriceVersion
 from common.ids import uuid7
 from common.money import NUSD_PER_USD
 from tests.personas import new_user

@@ -10,12 +10,12 @@ from uuid import UUID
 from django.db import connection
 
 from accounts.models import User
+from ai.catalog.models import PriceVersion
 from billing.services.endings import RESOLVE
 from billing.services.holds import HOLD
 from billing.tests.bank import BALANCE_ONLY
 from billing.tests.oracle import Answer
 from billing.types import Checkpoint, Ending, HoldRequest, RequestKey, as_json
-from catalog.models import PriceVersion
 from common.ids import uuid7
 
 _ANSWER = tuple(each.name for each in dataclasses.fields(Answer))

@@ -12,10 +12,10 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.decorators import api_view
 from rest_framework.response import Response
 
+from ai.catalog.selectors import get_catalog
 from billing.selectors.features import require_feature
 from billing.services import charges
 from billing.types import HoldRequest
-from catalog.selectors import get_catalog
 from common.database import get_database
 from common.ids import uuid7
 

@@ -9,11 +9,11 @@ from asgiref.sync import sync_to_async
 from msgspec.structs import replace
 
 from accounts.models import User
+from ai.catalog.models import PriceVersion
 from billing.errors import InsufficientBalance
 from billing.services import charges
 from billing.tests import bank
 from billing.types import Ending, HoldRequest
-from catalog.models import PriceVersion
 from common.database import get_database
 from common.ids import uuid7
 from tests.personas import new_key

@@ -6,10 +6,10 @@ from types import MappingProxyType
 
 import pytest
 
+from ai.catalog.pricing import speech_cost, token_cost
+from ai.catalog.types import ImagePrice, Price, SpeechPrice, TokenPrice, UnitPrice
 from billing.cost_steps import cost_steps
 from billing.units import Units
-from catalog.pricing import speech_cost, token_cost
-from catalog.types import ImagePrice, Price, SpeechPrice, TokenPrice, UnitPrice
 
 TOKENS = TokenPrice(1, input=1_000_000, output=1_400_000, fee=100_000)
 PICTURES = ImagePrice(

@@ -8,6 +8,8 @@ from pytest_django import DjangoAssertNumQueries, Settings
 from rest_framework.test import APIClient
 
 from accounts.models import User
+from ai.catalog.models import AIModel
+from ai.providers.config import PROVIDERS, from_environ
 from billing.services.balance import change_plan, set_contract
 from billing.tests.bank import (
     BALANCE_ONLY,
@@ -21,9 +23,7 @@ from billing.tests.bank import (
     settle,
 )
 from billing.tests.web_app import client_of, clock
-from catalog.models import AIModel
 from common import snapshots
-from providers.config import PROVIDERS, from_environ
 
 URL = "/api/users/me/entitlements"
 IMAGE_IN_PLAN = "gpt-image-2.5-flare"

@@ -8,6 +8,7 @@ import pytest
 from django.db import connection
 
 from accounts.models import User
+from ai.catalog.models import AIModel
 from billing.models import Charge, FreeWindow
 from billing.services.balance import change_plan
 from billing.tests.bank import (
@@ -26,7 +27,6 @@ from billing.tests.bank import (
     wallet_of,
 )
 from billing.tests.web_app import clock
-from catalog.models import AIModel
 
 pytestmark = pytest.mark.usefixtures("committed")
 

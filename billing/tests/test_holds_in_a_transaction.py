@@ -11,6 +11,7 @@ from django.db import connection, transaction
 from msgspec.structs import replace
 
 from accounts.models import User
+from ai.catalog.models import PriceVersion
 from billing.errors import ChargeResolved
 from billing.models import Charge, FreeWindow
 from billing.services import charges, idempotency
@@ -29,7 +30,6 @@ from billing.tests.bank import (
     wallet_of,
 )
 from billing.types import HoldRequest
-from catalog.models import PriceVersion
 from common.database import get_database
 from common.errors import DomainError
 

@@ -3,9 +3,9 @@
 import pytest
 from rest_framework.test import APIClient
 
+from ai.catalog import selectors as catalog
+from ai.catalog.models import AIModel
 from billing.models import PlanAllowance
-from catalog import selectors as catalog
-from catalog.models import AIModel
 from common.money import NUSD_PER_CENT
 from conftest import Persona
 

@@ -9,10 +9,10 @@ from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
 from accounts.models import User
+from ai.catalog.models import AIModel
 from billing.tests.bank import FREE_MODEL, IN_PLAN, new_account
 from billing.tests.test_entitlements import configured as configured
 from billing.tests.web_app import client_of
-from catalog.models import AIModel
 from common.money import NUSD_PER_USD
 
 URL = "/api/models"

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from accounts.models import User
+from ai.catalog.selectors import get_catalog
 from billing.models import FreeWindow
 from billing.tests.bank import (
     BALANCE_ONLY,
@@ -17,7 +18,6 @@ from billing.tests.bank import (
     release_all,
 )
 from billing.tests.web_app import client_of
-from catalog.selectors import get_catalog
 from common.times import iso_utc
 
 pytestmark = [pytest.mark.usefixtures("committed"), pytest.mark.urls("billing.tests.paywall")]

@@ -5,12 +5,12 @@ from typing import cast
 
 import pytest
 
+from ai.catalog.models import AIModel
 from billing.models import Plan, PlanAllowance
 from billing.seeds import ALLOWANCE_PLANS, ALLOWANCE_SHARE_OF_PRICE, ALLOWANCES, PLANS
 from billing.services.balance import change_plan
 from billing.services.plans import seed_plans
 from billing.tests.bank import hold, live_owner, new_account, settle
-from catalog.models import AIModel
 from common.money import NUSD_PER_CENT, NUSD_PER_USD
 
 pytestmark = pytest.mark.django_db

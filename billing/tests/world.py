@@ -8,6 +8,7 @@ import pytest
 from hypothesis import event
 
 from accounts.models import ApiKey, User
+from ai.catalog.models import PriceVersion
 from billing.errors import (
     BelowHeld,
     IdempotencyMismatch,
@@ -30,7 +31,6 @@ from billing.tests.oracle import (
 )
 from billing.tests.terms import Plan, Terms
 from billing.types import ChargeStatus, Ending, HoldRequest, RequestKey
-from catalog.models import PriceVersion
 from common.errors import Conflict
 from common.ids import uuid7
 from tests.personas import new_key, new_user

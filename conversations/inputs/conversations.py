@@ -5,7 +5,7 @@ from typing import Any, get_args
 from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
-from catalog.fields import ChatModelField
+from ai.catalog.fields import ChatModelField
 from common.fields import BoundedListField, FlagField, IdField, TextField, TitleField
 from conversations.exports import FileFormat
 from conversations.fields import MessageIdField

@@ -7,12 +7,12 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema_serializer
 from rest_framework import serializers
 from rest_framework.request import Request
 
-from catalog.fields import ChatModelField
+from ai.catalog.fields import ChatModelField
+from ai.providers.types import ReasoningEffort
 from common.errors import ValidationFailed
 from common.fields import BoundedListField, FlagField, IdField, PromptField
 from conversations.fields import MessageIdField
 from conversations.types import MAX_ATTACHMENTS, MAX_CONTENT
-from providers.types import ReasoningEffort
 
 LAST_EVENT_ID = OpenApiParameter(
     "Last-Event-ID",

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from catalog.fields import SpeechModelField
+from ai.catalog.fields import SpeechModelField
 from common.multipart import FormFileField
 
 

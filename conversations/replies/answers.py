@@ -8,6 +8,9 @@ from typing import Any
 from msgspec import json
 from msgspec.structs import replace
 
+from ai.generations.types import pieces_of
+from ai.inference.bounds import chat_cost
+from ai.inference.chat import ChatRunner
 from billing.selectors.charges import ChargeUsage
 from common.errors import DomainError
 from conversations.frames import PING, Frames
@@ -15,9 +18,6 @@ from conversations.models import Message
 from conversations.replies.running import Reply
 from conversations.selectors.messages import row_of
 from conversations.serializers.messages import message_in_event
-from generations.types import pieces_of
-from inference.bounds import chat_cost
-from inference.chat import ChatRunner
 
 # Seconds of silence after which a reader gets a sign of life, and at most twice as many.
 SILENCE = 15.0

@@ -6,10 +6,10 @@ from uuid import UUID
 
 from asgiref.sync import async_to_sync
 
+from ai.inference.services import admit
 from conversations.models import Message
 from conversations.replies.running import Reply
 from conversations.services.sending import StartedReply
-from inference.services import admit
 from tracing import spans
 from work.jobs.executor import get_job_executor
 

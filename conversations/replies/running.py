@@ -5,15 +5,15 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
+from ai.generations.running import StreamedCall
+from ai.generations.types import Piece
+from ai.inference.chat import ChatRunner
 from common.errors import DomainError
 from conversations import events
 from conversations.services.completion import REPLY
 from conversations.services.sending import StartedReply
 from conversations.titles import make_title
 from events.types import NewEvent
-from generations.running import StreamedCall
-from generations.types import Piece
-from inference.chat import ChatRunner
 
 # Seconds that the end waits for the title.
 TITLE_TIMEOUT = 2.0

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 from uuid import UUID
 
-from catalog.types import Model
+from ai.catalog.types import Model
+from ai.inference.errors import ContentBlocked, InputTooLong, NoText, RequestRefusedByProvider
 from conversations.context import (
     MAX_CHARACTERS,
     Context,
@@ -23,7 +24,6 @@ from conversations.errors import ReplyRunning
 from conversations.models import Conversation, Message
 from conversations.selectors.branches import get_branch
 from conversations.selectors.messages import attachments_of
-from inference.errors import ContentBlocked, InputTooLong, NoText, RequestRefusedByProvider
 from media.files.errors import FileGone
 from media.files.models import Upload
 from media.files.selectors.uploads import read_text

@@ -11,6 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from accounts.models import User
+from ai.generations.types import Text
 from billing.errors import IdempotencyInProgress
 from billing.selectors.charges import ChargeUsage, get_usage
 from billing.selectors.idempotency import find_result, keeps_key
@@ -22,7 +23,6 @@ from conversations.errors import MessageExists, MessageNotFound, ReplyDeleted
 from conversations.models import Attachment, Conversation, Message
 from conversations.selectors.access import readable_by
 from events.selectors import list_data
-from generations.types import Text
 from media.files.models import Upload
 
 

@@ -6,13 +6,13 @@ from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from msgspec.structs import asdict
 from rest_framework import serializers
 
+from ai.inference.fields import ErrorField, FinishReasonField
 from billing.selectors.charges import ChargeUsage
 from billing.serializers.usage import UsageSerializer
 from common.fields import UsdField, WordsField
 from common.money import usd
 from conversations.models import Feedback, Message
 from conversations.selectors.messages import MessageState
-from inference.fields import ErrorField, FinishReasonField
 from media.files.models import Upload
 from media.files.selectors.uploads import download_url
 

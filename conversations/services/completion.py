@@ -7,6 +7,8 @@ from django.db import connection
 from msgspec import json
 
 from accounts.models import User
+from ai.generations.endings import Output
+from ai.generations.types import Completion, Text
 from common.ids import uuid7
 from conversations import events, user_events
 from conversations.models import Message
@@ -15,8 +17,6 @@ from conversations.serializers.messages import message_in_event
 from conversations.services.publishing import for_all
 from events.selectors import list_data
 from events.services import append
-from generations.endings import Output
-from generations.types import Completion, Text
 
 _LOCK = """
 SELECT conversation.id

@@ -9,20 +9,20 @@ from msgspec.structs import replace
 
 from accounts.models import User
 from accounts.selectors.preferences import Agent, get_agent, list_enabled
+from ai.catalog.selectors import get_catalog
+from ai.catalog.types import Model
+from ai.inference.bounds import DEFAULT_OUTPUT_TOKENS, output_bound
+from ai.providers.types import ReasoningEffort
 from billing.selectors.default_model import default_chat_model
 from billing.selectors.entitlements import get_entitlements
 from billing.types import FREE_OUTPUT_TOKENS, FREE_PLAN
-from catalog.selectors import get_catalog
-from catalog.types import Model
 from common.errors import ValidationFailed
 from conversations.context import Context
 from conversations.models import Conversation, Message
 from conversations.selectors.context import attached_to, context_for
 from conversations.selectors.messages import get_message, id_of, newest_reply
-from inference.bounds import DEFAULT_OUTPUT_TOKENS, output_bound
 from media.files.models import Upload
 from media.files.selectors.uploads import get_uploads
-from providers.types import ReasoningEffort
 
 
 class PreparedReply(Struct, frozen=True, kw_only=True):

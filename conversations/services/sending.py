@@ -6,6 +6,11 @@ from uuid import UUID
 from django.db import connection, transaction
 from msgspec import Struct, json
 
+from ai.generations.types import TOTAL_SECONDS
+from ai.inference.availability import check, network_of
+from ai.inference.bounds import affordable_output
+from ai.inference.holds import hold_request
+from ai.inference.types import ChatCall
 from billing.errors import IdempotencyInProgress
 from billing.selectors import free_budget
 from billing.selectors.affordability import get_spending_power
@@ -24,11 +29,6 @@ from conversations.services.preparation import PreparedReply
 from conversations.services.publishing import for_all
 from conversations.types import JOB, MAX_CHARACTERS, MAX_MESSAGES, STREAM
 from events.services import open_stream
-from generations.types import TOTAL_SECONDS
-from inference.availability import check, network_of
-from inference.bounds import affordable_output
-from inference.holds import hold_request
-from inference.types import ChatCall
 from media.files.services.uploads import attach
 from work.jobs import services as jobs
 from work.jobs.running import RunningJob

@@ -6,20 +6,20 @@ from asgiref.sync import async_to_sync
 from django.conf import settings
 
 from accounts.models import User
+from ai.catalog.pricing import speech_cost
+from ai.catalog.selectors import get_catalog
+from ai.catalog.types import Model, SpeechPrice
+from ai.inference.availability import network_of
+from ai.inference.errors import ProviderNotAvailable
+from ai.inference.services import open_speech
+from ai.inference.speech import SpeechRunner
+from ai.inference.types import SpeechAnswer, SpeechCall, billed_seconds
 from billing.selectors.affordability import get_spending_power
 from billing.selectors.charges import get_usage
 from billing.selectors.idempotency import find_result
 from billing.types import RequestKey
-from catalog.pricing import speech_cost
-from catalog.selectors import get_catalog
-from catalog.types import Model, SpeechPrice
 from common.threads import release_connection
 from conversations.transcripts import Transcription
-from inference.availability import network_of
-from inference.errors import ProviderNotAvailable
-from inference.services import open_speech
-from inference.speech import SpeechRunner
-from inference.types import SpeechAnswer, SpeechCall, billed_seconds
 from media.audio.measuring import measure
 
 

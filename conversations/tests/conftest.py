@@ -6,8 +6,8 @@ import httpx
 import pytest
 from pytest_django import DjangoDbBlocker, Settings
 
+from ai.providers.config import SIMULATED_BY_DEFAULT, from_environ
 from conversations.tests.speaker import Speaker, new_speaker
-from providers.config import SIMULATED_BY_DEFAULT, from_environ
 from simulator.process import RunningSimulator
 from tests.service import Web, running_web
 

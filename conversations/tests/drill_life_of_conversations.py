@@ -13,13 +13,13 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import invariant, precondition, rule
 
+from ai.generations.types import Kind
+from ai.inference.errors import AnswerInterrupted, CallCancelled
 from billing.services.reconciliation import find_violations
 from common.errors import DomainError
 from conversations.tests.acts import one
 from conversations.tests.comparing import compare
 from conversations.tests.world import World
-from generations.types import Kind
-from inference.errors import AnswerInterrupted, CallCancelled
 from tests.lives import RolledBackLife, live_through
 
 PICK = st.integers(min_value=0, max_value=100)

@@ -7,6 +7,9 @@ from uuid import UUID
 from django.db import transaction
 
 from accounts.models import User
+from ai.generations.endings import Ended, conclude
+from ai.generations.running import LostCallHandler
+from ai.generations.types import Completion, Piece
 from billing.tests import bank
 from billing.types import Ending, RequestKey
 from common.errors import DomainError
@@ -19,9 +22,6 @@ from conversations.services.preparation import prepare_message
 from conversations.services.sending import StartedReply
 from events.services import append
 from events.types import NewEvent
-from generations.endings import Ended, conclude
-from generations.running import LostCallHandler
-from generations.types import Completion, Piece
 
 COST = 100_000  # nano-USD of a reply, at cost
 

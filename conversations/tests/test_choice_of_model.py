@@ -5,7 +5,7 @@ from django.conf import settings
 
 from accounts.models import ModelPreference
 from accounts.selectors.preferences import list_agents
-from catalog.selectors import get_catalog
+from ai.catalog.selectors import get_catalog
 from conversations.tests.conftest import NewSpeaker
 from conversations.tests.speaker import Speaker
 

@@ -11,6 +11,9 @@ import pytest
 from django.db import connection
 
 from accounts.models import User
+from ai.generations.endings import give_up, release_readers
+from ai.generations.types import Completion, Piece
+from ai.inference.errors import CallCancelled, UpstreamFailed
 from billing.tests import bank
 from billing.types import Ending
 from common.errors import NotFound
@@ -22,9 +25,6 @@ from conversations.services.completion import REPLY
 from conversations.tests import manual
 from conversations.tests.rows import talk
 from events.models import Event
-from generations.endings import give_up, release_readers
-from generations.types import Completion, Piece
-from inference.errors import CallCancelled, UpstreamFailed
 from tests.locks import wait_until_blocked
 from tests.personas import new_user
 from tests.service import database_url

@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalog.selectors import get_catalog
-from catalog.types import Model
+from ai.catalog.selectors import get_catalog
+from ai.catalog.types import Model
+from ai.providers.tokens import estimate_input
+from ai.providers.types import Message
 from common.ids import uuid7
 from conversations.context import (
     FREE_CONTEXT_TOKENS,
@@ -28,8 +30,6 @@ from conversations.context import (
     user_turn,
 )
 from conversations.errors import MessageTooLong
-from providers.tokens import estimate_input
-from providers.types import Message
 
 TEXTS = st.text(max_size=40)
 TURNS = st.lists(st.builds(Turn, st.sampled_from(("user", "assistant")), TEXTS), max_size=12)

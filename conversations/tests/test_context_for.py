@@ -11,14 +11,14 @@ from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import ModelPreference, User
 from accounts.selectors.preferences import get_preference
-from catalog.selectors import get_catalog
-from catalog.types import Model
+from ai.catalog.selectors import get_catalog
+from ai.catalog.types import Model
+from ai.inference.bounds import DEFAULT_OUTPUT_TOKENS
 from conversations.context import FREE_CONTEXT_TOKENS, MAX_CHARACTERS, Context
 from conversations.errors import MessageTooLong, ReplyRunning
 from conversations.models import Attachment, Conversation, Message, Space
 from conversations.selectors.context import attached_to, context_for
 from conversations.tests.rows import ASSISTANT, add, talk
-from inference.bounds import DEFAULT_OUTPUT_TOKENS
 from media.files.models import Upload
 from media.files.types import storage_path
 from tests.personas import new_user

@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from catalog.models import Alias
+from ai.catalog.models import Alias
 from common.ids import uuid7
 from conftest import Persona
 from conversations.models import Conversation, Space

@@ -6,9 +6,9 @@ from typing import Any, get_args
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ai.generations.types import Kind
 from common.money import usd
 from conversations.frames import Frames
-from generations.types import Kind
 
 USAGE = {"output_tokens": 3}
 COMPLETED = {"status": "completed", "finish_reason": "stop", "usage": USAGE, "error": None}

@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from accounts.models import User
+from ai.inference.errors import UpstreamFailed
 from billing.errors import IdempotencyInProgress
 from billing.models import Subscription
 from billing.tests.bank import live_owner, release
@@ -21,7 +22,6 @@ from conversations.tests import manual
 from conversations.tests.conftest import NewSpeaker
 from conversations.tests.rows import talk
 from conversations.tests.speaker import FREE_MODEL, THINKER, Heard, Speaker
-from inference.errors import UpstreamFailed
 from tests.personas import new_user
 
 REPLAYED = "idempotency-replayed"

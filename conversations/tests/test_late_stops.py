@@ -6,6 +6,7 @@ import json
 import psycopg
 import pytest
 
+from ai.inference.runtime import get_runtime
 from conversations.replies.answers import frames_of
 from conversations.replies.running import Reply
 from conversations.services import stopping
@@ -14,7 +15,6 @@ from conversations.tests.conftest import NewSpeaker
 from conversations.tests.rows import talk
 from conversations.tests.speaker import BALANCE_ONLY
 from conversations.tests.test_stop import settled, stop
-from inference.runtime import get_runtime
 from tests.locks import wait_until_blocked
 from tests.personas import new_user
 from tests.service import database_url

@@ -5,17 +5,17 @@ from typing import Any
 import pytest
 
 from accounts.models import User
+from ai.catalog.selectors import get_catalog
+from ai.inference.bounds import DEFAULT_OUTPUT_TOKENS, LEAST_OUTPUT_TOKENS, chat_cost, input_bound
+from ai.providers.types import Message as Asked
 from billing.models import Allowance, Charge, Wallet
 from billing.services import balance
 from billing.tests import bank
 from billing.types import FREE_MESSAGES, FREE_OUTPUT_TOKENS
-from catalog.selectors import get_catalog
 from common.ids import uuid7
 from common.money import NUSD_PER_USD, usd
 from conversations.tests.conftest import NewSpeaker
 from conversations.tests.speaker import BALANCE_ONLY, FREE_MODEL, Speaker
-from inference.bounds import DEFAULT_OUTPUT_TOKENS, LEAST_OUTPUT_TOKENS, chat_cost, input_bound
-from providers.types import Message as Asked
 
 
 def free_window(person: Speaker, model: str = FREE_MODEL) -> Any:

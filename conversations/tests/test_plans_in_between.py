@@ -7,6 +7,8 @@ from django.core.cache import cache
 from pytest_django import Settings
 
 from accounts.models import User
+from ai.inference.bounds import DEFAULT_OUTPUT_TOKENS
+from ai.inference.errors import UpstreamFailed
 from billing.errors import FreeBudgetSpent, InsufficientBalance
 from billing.models import Charge, Subscription
 from billing.tests import bank
@@ -18,8 +20,6 @@ from conversations.services.sending import StartedReply
 from conversations.tests import manual
 from conversations.tests.rows import talk
 from conversations.tests.speaker import BALANCE_ONLY, FREE_MODEL
-from inference.bounds import DEFAULT_OUTPUT_TOKENS
-from inference.errors import UpstreamFailed
 from tests.personas import new_user
 
 pytestmark = pytest.mark.usefixtures("committed", "providers")

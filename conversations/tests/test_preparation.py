@@ -7,8 +7,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import ModelPreference, User
+from ai.catalog.selectors import get_catalog
 from billing.tests.bank import live_owner
-from catalog.selectors import get_catalog
 from conversations.models import Space
 from conversations.selectors.conversations import get_conversation
 from conversations.services import sending, spaces

@@ -7,6 +7,7 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import User
+from ai.generations.types import Piece
 from common.ids import uuid7
 from conversations.models import Conversation, Message
 from conversations.services.sweeps import purge_all_ended_streams, purge_ended_streams
@@ -15,7 +16,6 @@ from conversations.tests.rows import talk
 from events.models import Event, Stream
 from events.services import open_stream
 from events.tests.streams import session_streams
-from generations.types import Piece
 from tests.personas import new_user
 from work.jobs.models import Job
 

@@ -7,6 +7,7 @@ import pytest
 from pytest_django import Settings
 
 from accounts.models import User
+from ai.provider_health.tests.opened import opened
 from billing.models import Charge
 from conversations.models import Conversation, Message
 from conversations.tests.conftest import NewSpeaker
@@ -14,7 +15,6 @@ from conversations.tests.rows import talk
 from conversations.tests.speaker import BALANCE_ONLY, Speaker
 from conversations.types import MAX_CHARACTERS, MAX_MESSAGES
 from events.models import Stream
-from health.tests.opened import opened
 from tests.chaos.calls import wait_for
 from work.jobs.models import Job
 

@@ -7,6 +7,7 @@ from uuid import uuid4
 
 import pytest
 
+from ai.providers.token_estimate import estimate_text
 from billing.models import Charge
 from common.money import NUSD_PER_USD
 from conversations.tests.conftest import NewSpeaker
@@ -21,7 +22,6 @@ from conversations.tests.speaker import (
     Speaker,
 )
 from events.models import Event
-from providers.token_estimate import estimate_text
 from tests.stopwatch import Stopwatch
 from work.jobs.models import Job
 

@@ -13,6 +13,9 @@ from django.db import connection
 from pytest_django import Settings
 
 from accounts.models import User
+from ai.inference.runtime import get_runtime
+from ai.providers import registry
+from ai.providers.config import from_environ
 from billing.models import Charge
 from billing.tests import bank
 from billing.types import Ending
@@ -24,9 +27,6 @@ from conversations.services.messages import delete
 from conversations.tests.manual import COST
 from conversations.tests.rows import talk
 from conversations.titles import make_title
-from inference.runtime import get_runtime
-from providers import registry
-from providers.config import from_environ
 from simulator.process import RunningSimulator
 from tests.locks import wait_until_blocked
 from tests.personas import new_user

@@ -8,12 +8,12 @@ from uuid import uuid4
 import httpx
 import pytest
 
+from ai.provider_health.tests.opened import refused_alone
 from billing.services import balance
 from common.ids import uuid7
 from common.money import NUSD_PER_USD
 from conversations.tests.conftest import NewSpeaker
 from conversations.tests.dictation import MODELS, Dictation
-from health.tests.opened import refused_alone
 from tests.audio import FORMATS
 from tests.chaos.calls import wait_for
 from tests.hanging_up import sent

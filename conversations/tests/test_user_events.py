@@ -4,6 +4,9 @@ import pytest
 from rest_framework.test import APIClient
 
 from accounts.models import User
+from ai.generations.endings import release_readers
+from ai.generations.types import Completion
+from ai.inference.errors import CallCancelled, UpstreamFailed
 from billing.tests import bank
 from billing.tests.web_app import client_of
 from billing.types import Ending
@@ -12,9 +15,6 @@ from conversations.services.titles import conclude
 from conversations.tests import manual
 from conversations.tests.rows import talk
 from events.tests.streams import user_events
-from generations.endings import release_readers
-from generations.types import Completion
-from inference.errors import CallCancelled, UpstreamFailed
 from tests.personas import new_user
 
 pytestmark = pytest.mark.usefixtures("providers")

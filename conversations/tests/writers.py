@@ -4,6 +4,9 @@ too."""
 from uuid import UUID
 
 from accounts.models import User
+from ai.generations.endings import give_up, release_readers
+from ai.generations.types import Completion, Kind, Piece
+from ai.inference.errors import CallCancelled, UpstreamFailed
 from billing.tests import bank
 from billing.types import Ending
 from common.errors import DomainError, ServiceUnavailable
@@ -11,9 +14,6 @@ from conversations.services.completion import REPLY
 from conversations.tests.manual import COST
 from conversations.tests.story import HELD, RELEASED, RUNNING, SETTLED, Writing
 from events.types import NewEvent
-from generations.endings import give_up, release_readers
-from generations.types import Completion, Kind, Piece
-from inference.errors import CallCancelled, UpstreamFailed
 
 # What comes of a reply at a time.
 PIECE = "Very 🌊."

@@ -13,6 +13,7 @@ from rest_framework import status
 from rest_framework.response import Response
 
 from accounts.types import AuthenticatedRequest
+from ai.inference.errors import ProviderNotAvailable, UpstreamFailed
 from billing.errors import (
     EmailUnverified,
     FreeBudgetSpent,
@@ -69,7 +70,6 @@ from conversations.services.preparation import (
 from conversations.services.stopping import stop
 from edge.streaming_response import streaming_response
 from events.hub import get_hub
-from inference.errors import ProviderNotAvailable, UpstreamFailed
 from work.jobs.errors import TooManyRuns
 
 _REFUSALS = (

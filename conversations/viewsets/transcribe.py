@@ -6,6 +6,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
 
 from accounts.types import AuthenticatedRequest
+from ai.inference.errors import ProviderNotAvailable, RequestRefusedByProvider, UpstreamFailed
 from billing.errors import (
     AnswerLost,
     IdempotencyInProgress,
@@ -23,7 +24,6 @@ from conversations.inputs.transcribing import TranscribeInputSerializer
 from conversations.serializers.transcripts import TranscriptSerializer
 from conversations.services.transcription import transcribe
 from edge.file_bodies import TooManyFiles
-from inference.errors import ProviderNotAvailable, RequestRefusedByProvider, UpstreamFailed
 from media.audio.measuring import InvalidAudio
 
 

@@ -1,5 +1,6 @@
 """The messages for the models."""
 
+from ai.providers.types import Message
 from council.models import Card, Session, Version
 from council.prompts_debate import debate_prompt
 from council.prompts_merge import Source, merge_prompt
@@ -7,7 +8,6 @@ from council.selectors.rounds import answers_before
 from council.selectors.sources import is_merge, sources_of
 from council.selectors.threads import ancestors_of, asked_of, question_of
 from council.types import MergeMode
-from providers.types import Message
 
 
 def messages_for(session: Session, card: Card, version: Version) -> tuple[Message, ...]:

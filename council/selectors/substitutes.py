@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable
 
+from ai.catalog.selectors import get_catalog
+from ai.catalog.types import Model
+from ai.inference import availability
+from ai.inference.bounds import worst_chat_cost
 from billing.selectors.affordability import get_spending_power
-from catalog.selectors import get_catalog
-from catalog.types import Model
 from council.models import Generation, Version
 from council.selectors.prompts import messages_for
 from council.selectors.sources import sources_of
-from inference import availability
-from inference.bounds import worst_chat_cost
 
 
 def substitute_of(failed: Generation, version: Version) -> Model | None:

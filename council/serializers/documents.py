@@ -5,12 +5,12 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
+from ai.inference.fields import FinishReasonField
 from billing.serializers.usage import UsageSerializer
 from council.diffs import Hunk, Stats
 from council.models import Card, Status, Version
 from council.selectors.documents import Document, Source
 from council.serializers.sessions import ThreadMessageSerializer
-from inference.fields import FinishReasonField
 
 
 @extend_schema_serializer(component_name="CardDocumentSource")

@@ -5,10 +5,10 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
+from ai.inference.errors import error_of
+from ai.inference.fields import ErrorField
 from common.fields import UsdField
 from council.types import CallEstimate, Estimate
-from inference.errors import error_of
-from inference.fields import ErrorField
 
 
 class CallEstimateSerializer(serializers.Serializer[CallEstimate]):

@@ -5,6 +5,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
+from ai.inference.fields import ErrorField, FinishReasonField
 from billing.serializers.usage import UsageSerializer
 from common.fields import UsdField, WordsField
 from council.models import Card, Message, Session, Status, Version
@@ -12,7 +13,6 @@ from council.selectors.cards import CardState
 from council.selectors.sessions import SessionState
 from council.selectors.threads import ThreadMessage
 from council.selectors.versions import VersionState
-from inference.fields import ErrorField, FinishReasonField
 
 
 class CardInEventSerializer(serializers.Serializer[CardState]):

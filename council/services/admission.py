@@ -3,18 +3,18 @@
 from msgspec import Struct
 
 from accounts.models import User
+from ai.catalog.selectors import get_catalog
+from ai.catalog.types import Model
+from ai.inference import availability
+from ai.inference.bounds import worst_chat_cost
+from ai.inference.errors import ProviderNotAvailable
+from ai.providers.types import Message
 from billing.selectors.affordability import SpendingPower, get_spending_power
-from catalog.selectors import get_catalog
-from catalog.types import Model
 from common.errors import DomainError
 from council.models import Status, Turn, Version
 from council.selectors.prompts import messages_for
 from council.services import completion
 from council.services.log import append_events
-from inference import availability
-from inference.bounds import worst_chat_cost
-from inference.errors import ProviderNotAvailable
-from providers.types import Message
 from work.jobs.services import check_room
 
 

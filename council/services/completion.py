@@ -8,8 +8,12 @@ from django.db.models.functions import Now
 from msgspec import Struct
 from msgspec.structs import replace
 
-from catalog.selectors import get_catalog
-from catalog.types import Model
+from ai.catalog.selectors import get_catalog
+from ai.catalog.types import Model
+from ai.generations.endings import Output
+from ai.generations.types import Completion, Text
+from ai.inference.errors import CallCancelled, ProviderNotAvailable
+from ai.providers.types import Message
 from common.errors import DomainError
 from council import events, sections
 from council.models import Generation, Session, Status, Turn, Version
@@ -21,10 +25,6 @@ from council.services.locks import lock_generation
 from council.services.log import append_events
 from events.selectors import get_last_seq
 from events.types import SYSTEM, NewEvent
-from generations.endings import Output
-from generations.types import Completion, Text
-from inference.errors import CallCancelled, ProviderNotAvailable
-from providers.types import Message
 from work.jobs import services as jobs
 from work.jobs.models import Job
 

@@ -5,14 +5,14 @@ from copy import deepcopy
 from django.db import transaction
 
 from accounts.models import User
+from ai.inference.bounds import chat_cost, input_bound, output_bound
+from ai.providers.tokens import estimate_input
 from billing.selectors.affordability import SpendingPower, get_spending_power
 from common.errors import DomainError
 from council.models import Turn
 from council.services.actions import Action, begin
 from council.services.admission import Call, calls_of, refusal_of
 from council.types import CallEstimate, Estimate
-from inference.bounds import chat_cost, input_bound, output_bound
-from providers.tokens import estimate_input
 
 # How long an answer is taken to be where the model may write as much.
 EXPECTED_OUTPUT_TOKENS = 800

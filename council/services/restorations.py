@@ -5,13 +5,13 @@ from datetime import timedelta
 
 from django.utils import timezone
 
+from ai.generations.types import Piece
 from council import events
 from council.errors import TooManyRestorations, TooManyVersions
 from council.models import Card, Version
 from council.services import generations
 from council.types import MAX_RESTORATIONS, MAX_RESTORATIONS_PER_DAY
 from events.types import NewEvent
-from generations.types import Piece
 
 _DAY = timedelta(days=1)
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from ai.inference.errors import ProviderNotAvailable, UpstreamFailed
 from billing.selectors.charges import get_usage
 from common.errors import DomainError, ServiceUnavailable
 from council import events, labels
@@ -13,7 +14,6 @@ from council.selectors.substitutes import substitute_of
 from council.services import generations
 from council.types import MergeMode
 from events.types import NewEvent, model_actor
-from inference.errors import ProviderNotAvailable, UpstreamFailed
 from work.jobs.selectors import is_unwanted
 
 # The model was not reached, or failed before it wrote anything: another one is asked.

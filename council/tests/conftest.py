@@ -6,8 +6,8 @@ import httpx
 import pytest
 from pytest_django import DjangoDbBlocker, Settings
 
+from ai.providers.config import SIMULATED_BY_DEFAULT, from_environ
 from council.tests.owner import Owner, new_owner
-from providers.config import SIMULATED_BY_DEFAULT, from_environ
 from simulator.process import RunningSimulator
 from tests.service import Web
 from tests.worker import Worker, running_worker

@@ -9,6 +9,10 @@ from uuid import UUID
 from django.db import transaction
 from msgspec.structs import replace
 
+from ai.generations.endings import conclude, give_up
+from ai.generations.types import Completion, Piece, completion_of
+from ai.inference.errors import CallCancelled
+from ai.providers.types import FinishReason
 from billing.tests import bank
 from billing.types import Ending, Resolution
 from common.errors import DomainError
@@ -19,10 +23,6 @@ from council.selectors.cards import current_of, text_in_log
 from council.services.completion import CARD, Prepared, prepare
 from council.services.completion import revised as revised_completion
 from events.services import append
-from generations.endings import conclude, give_up
-from generations.types import Completion, Piece, completion_of
-from inference.errors import CallCancelled
-from providers.types import FinishReason
 from work.jobs.models import Job
 
 COST = 1_000_000  # nano-USD of a call, at cost

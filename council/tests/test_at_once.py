@@ -6,6 +6,7 @@ import pytest
 from django.db import transaction
 
 from accounts.models import User
+from ai.inference.errors import CallCancelled
 from billing.tests import bank
 from common.errors import NotFound
 from council.errors import CardRunning, SessionBusy, TooManyCards
@@ -17,7 +18,6 @@ from council.tests import log, manual
 from council.tests.owner import BALANCE_ONLY
 from council.tests.races import Act, begin, in_turn, outcome
 from council.types import MergeMode
-from inference.errors import CallCancelled
 from tests.follow import wait_until
 from tests.locks import wait_until_blocked
 from tests.personas import new_user

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from django.db import transaction
 
+from ai.inference.errors import UpstreamFailed
 from billing.tests.bank import IN_PLAN
 from council.models import Card, Message
 from council.services import conversation, sessions
@@ -16,7 +17,6 @@ from council.tests.council_client import (
     CouncilClient,
     new_council_client,
 )
-from inference.errors import UpstreamFailed
 
 pytestmark = pytest.mark.usefixtures("committed", "providers")
 

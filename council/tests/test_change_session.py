@@ -6,6 +6,7 @@ import pytest
 from django.db import transaction
 from websockets.sync.client import connect
 
+from ai.inference.errors import CallCancelled, CallInterrupted
 from billing.models import Charge
 from billing.tests.bank import IN_PLAN
 from council.models import Card, Generation, Session, Turn, Version
@@ -21,7 +22,6 @@ from council.tests.council_client import (
 from events.models import Event, Stream
 from events.tests.sockets import close_code, token_of
 from events.tests.streams import user_events
-from inference.errors import CallCancelled, CallInterrupted
 from tests.service import Web
 from work.jobs.models import Job
 

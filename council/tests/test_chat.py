@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from django.db import transaction
 
+from ai.inference.errors import UpstreamFailed
 from council.models import Generation, Session
 from council.services import merges, sessions
 from council.tests import manual
@@ -17,7 +18,6 @@ from council.tests.council_client import (
     new_council_client,
 )
 from council.types import MergeMode
-from inference.errors import UpstreamFailed
 
 pytestmark = pytest.mark.usefixtures("committed", "providers")
 

@@ -8,6 +8,13 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import User
+from ai.inference.errors import (
+    AnswerInterrupted,
+    CallCancelled,
+    ProviderNotAvailable,
+    UpstreamFailed,
+)
+from ai.providers.types import FinishReason
 from billing.tests import bank
 from common.errors import ServiceUnavailable
 from common.ids import uuid7
@@ -20,8 +27,6 @@ from council.services import conversation, sessions
 from council.tests import manual
 from council.tests.owner import BALANCE_ONLY
 from events.models import Event
-from inference.errors import AnswerInterrupted, CallCancelled, ProviderNotAvailable, UpstreamFailed
-from providers.types import FinishReason
 from tests.personas import new_user
 from work.jobs.models import Job
 

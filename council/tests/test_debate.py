@@ -6,6 +6,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from accounts.models import User
+from ai.inference.errors import AnswerInterrupted, UpstreamFailed
 from billing.errors import InsufficientBalance
 from common.errors import DomainError, NotFound, ValidationFailed
 from council.errors import CardRunning, NotEnoughCards, SessionBusy, TooManyVersions
@@ -15,7 +16,6 @@ from council.selectors.prompts import messages_for
 from council.services import conversation, debates, merges, sessions
 from council.tests import log, manual
 from council.types import MAX_VERSIONS, MergeMode
-from inference.errors import AnswerInterrupted, UpstreamFailed
 from tests.personas import new_user
 
 MODELS = ("gpt-6-luna", "claude-haiku-5-5", "gemini-3.8-flash")

@@ -5,12 +5,13 @@ from typing import Any
 import pytest
 from django.db.models import Model
 
+from ai.catalog.selectors import get_catalog
+from ai.catalog.types import TokenPrice
+from ai.inference.bounds import output_bound
 from billing.selectors.affordability import get_spending_power
 from billing.services import balance
 from billing.tests import bank
 from billing.tests.bank import BALANCE_ONLY, IN_PLAN
-from catalog.selectors import get_catalog
-from catalog.types import TokenPrice
 from common.ids import uuid7
 from common.money import usd
 from council.models import Card, Generation, Message, Session, Turn, Version
@@ -23,7 +24,6 @@ from council.tests.council_client import (
     new_council_client,
 )
 from events.models import Event, Stream
-from inference.bounds import output_bound
 from work.jobs.models import Job
 
 pytestmark = pytest.mark.usefixtures("committed", "providers")

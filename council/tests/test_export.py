@@ -7,6 +7,7 @@ import pytest
 from django.db import transaction
 from msgspec.structs import replace
 
+from ai.inference.errors import UpstreamFailed
 from billing.tests.bank import IN_PLAN
 from common.api import FastJSONRenderer
 from common.money import usd
@@ -17,7 +18,6 @@ from council.services import conversation, merges, sessions
 from council.tests import manual
 from council.tests.council_client import CARDS, QUESTION, CouncilClient, new_council_client
 from council.types import MergeMode
-from inference.errors import UpstreamFailed
 
 pytestmark = pytest.mark.usefixtures("committed", "providers")
 

@@ -9,6 +9,7 @@ import pytest
 from django.db import connection
 
 from accounts.models import User
+from ai.inference.errors import AnswerInterrupted, CallCancelled, RequestRefusedByProvider
 from common.errors import DomainError, NotFound, ValidationFailed
 from council.errors import CardRunning, NotEnoughCards, SessionBusy, TooManyCards
 from council.models import Card, Session, Turn
@@ -19,7 +20,6 @@ from council.services import conversation, debates, merges, sessions
 from council.tests import log, manual
 from council.tests.conftest import NewOwner
 from council.types import MAX_CARDS, MergeMode
-from inference.errors import AnswerInterrupted, CallCancelled, RequestRefusedByProvider
 from tests.personas import new_user
 
 MODELS = ("gpt-6-luna", "claude-haiku-5-5", "gemini-3.8-flash")

@@ -9,20 +9,9 @@ import pytest
 from django.conf import LazySettings
 
 from accounts.models import User
-from billing.errors import InsufficientBalance
-from billing.tests import bank
-from catalog import selectors as catalog
-from catalog.models import AIModel
-from common.database import DatabaseUnavailable
-from common.errors import DomainError, ServiceUnavailable
-from council.models import Card, Generation, Session
-from council.selectors.cards import CardState, get_card, state_of
-from council.services import conversation, merges, sessions
-from council.services.estimates import estimate
-from council.tests import log, manual
-from council.tests.conftest import NewOwner
-from council.types import MergeMode
-from inference.errors import (
+from ai.catalog import selectors as catalog
+from ai.catalog.models import AIModel
+from ai.inference.errors import (
     AnswerInterrupted,
     CallCancelled,
     CallInterrupted,
@@ -32,7 +21,18 @@ from inference.errors import (
     RequestRefusedByProvider,
     UpstreamFailed,
 )
-from providers.config import SIMULATED_BY_DEFAULT, from_environ
+from ai.providers.config import SIMULATED_BY_DEFAULT, from_environ
+from billing.errors import InsufficientBalance
+from billing.tests import bank
+from common.database import DatabaseUnavailable
+from common.errors import DomainError, ServiceUnavailable
+from council.models import Card, Generation, Session
+from council.selectors.cards import CardState, get_card, state_of
+from council.services import conversation, merges, sessions
+from council.services.estimates import estimate
+from council.tests import log, manual
+from council.tests.conftest import NewOwner
+from council.types import MergeMode
 from tests.personas import new_user
 
 AUTHORS = ("gpt-6-luna", "claude-haiku-5-5")

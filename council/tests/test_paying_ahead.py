@@ -7,10 +7,13 @@ from uuid import uuid4
 import pytest
 from pytest_django import Settings
 
+from ai.catalog.selectors import get_catalog
+from ai.inference import availability
+from ai.provider_health.services import refusal_of
+from ai.provider_health.tests.opened import opened, refused_alone
 from billing.services import balance
 from billing.tests import bank
 from billing.tests.bank import BALANCE_ONLY, IN_PLAN
-from catalog.selectors import get_catalog
 from common.ids import uuid7
 from common.money import NUSD_PER_CENT, NUSD_PER_USD
 from council.models import Card, Generation, Session
@@ -25,9 +28,6 @@ from council.tests.council_client import (
 )
 from events.models import Event
 from events.tests.streams import session_streams
-from health.services import refusal_of
-from health.tests.opened import opened, refused_alone
-from inference import availability
 from tests.chaos.calls import wait_for
 from work.jobs.models import Job
 

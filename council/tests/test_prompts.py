@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accounts.models import User
-from catalog.selectors import get_catalog
+from ai.catalog.selectors import get_catalog
 from council.labels import deal
 from council.models import Card, Session
 from council.prompt_delimiters import TAGS, delimit

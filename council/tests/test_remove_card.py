@@ -3,6 +3,7 @@
 import pytest
 from django.db import transaction
 
+from ai.inference.errors import CallCancelled
 from billing.tests.bank import IN_PLAN
 from council.models import Generation
 from council.services import sessions
@@ -14,7 +15,6 @@ from council.tests.council_client import (
     CouncilClient,
     new_council_client,
 )
-from inference.errors import CallCancelled
 from work.jobs.models import Job
 
 pytestmark = pytest.mark.usefixtures("committed", "providers")

@@ -4,12 +4,12 @@ import pytest
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
+from ai.inference.errors import UpstreamFailed
 from council.models import Generation
 from council.services import sessions
 from council.tests import manual
 from council.tests.council_client import SESSIONS, CouncilClient, new_council_client
 from events.models import Event
-from inference.errors import UpstreamFailed
 
 pytestmark = pytest.mark.usefixtures("committed", "providers")
 

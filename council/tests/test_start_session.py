@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from rest_framework.test import APIClient
 
+from ai.catalog.selectors import get_catalog
 from billing.tests.bank import BALANCE_ONLY, IN_PLAN
-from catalog.selectors import get_catalog
 from council.models import Generation, Session
 from council.tests.council_client import (
     QUESTION,

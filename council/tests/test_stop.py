@@ -5,6 +5,9 @@ from typing import Any
 import pytest
 from django.db import transaction
 
+from ai.generations.endings import release_readers
+from ai.generations.types import Completion
+from ai.inference.errors import CallCancelled, CallInterrupted, UpstreamFailed
 from billing.models import Charge
 from billing.tests.bank import IN_PLAN
 from council.models import Card, Session
@@ -20,9 +23,6 @@ from council.tests.council_client import (
 )
 from council.types import MergeMode
 from events.tests.streams import user_events
-from generations.endings import release_readers
-from generations.types import Completion
-from inference.errors import CallCancelled, CallInterrupted, UpstreamFailed
 from work.jobs.models import Job
 
 pytestmark = pytest.mark.usefixtures("committed", "providers")

@@ -3,6 +3,7 @@
 import pytest
 
 from accounts.models import User
+from ai.inference.errors import UpstreamFailed
 from council.models import Card, Session
 from council.selectors.cards import current_of, get_card
 from council.selectors.prompts import messages_for
@@ -10,7 +11,6 @@ from council.selectors.threads import thread_of
 from council.services import conversation, sessions
 from council.tests import manual
 from council.tests.owner import BALANCE_ONLY, IN_PLAN
-from inference.errors import UpstreamFailed
 from tests.personas import new_user
 
 QUESTION = "How deep is the sea?"

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
+from ai.inference.errors import CallCancelled
 from billing.tests.bank import IN_PLAN
 from council.services import sessions
 from council.tests import manual
 from council.tests.council_client import QUESTION, SESSIONS, CouncilClient, new_council_client
 from events.tests.streams import user_events
-from inference.errors import CallCancelled
 
 pytestmark = pytest.mark.usefixtures("providers")
 

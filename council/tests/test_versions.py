@@ -7,6 +7,7 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
+from ai.inference.errors import UpstreamFailed
 from billing.tests.bank import BALANCE_ONLY, IN_PLAN
 from common.money import usd
 from council.models import Card, Version
@@ -14,7 +15,6 @@ from council.services import conversation, sessions
 from council.tests import log, manual
 from council.tests.council_client import CARDS, CouncilClient, new_council_client
 from council.types import MAX_RESTORATIONS, MAX_RESTORATIONS_PER_DAY, MAX_VERSIONS
-from inference.errors import UpstreamFailed
 
 pytestmark = pytest.mark.usefixtures("committed", "providers")
 

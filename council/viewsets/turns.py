@@ -9,6 +9,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 
 from accounts.types import AuthenticatedRequest
+from ai.inference.errors import ProviderNotAvailable
 from billing.errors import (
     IdempotencyMismatch,
     InsufficientBalance,
@@ -19,7 +20,6 @@ from billing.idempotency import read_request_key, replayed
 from common.errors import NotFound
 from council.models import Turn
 from council.services import actions
-from inference.errors import ProviderNotAvailable
 from work.jobs.errors import TooManyRuns
 
 # For `common.openapi.error_responses`. Of what only says what something would cost, the first.

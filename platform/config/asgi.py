@@ -19,6 +19,7 @@ django_application = make_application()
 from accounts.authentication import authenticate, is_signed_in
 from accounts.hashers import AT_ONCE, WAIT_SECONDS
 from accounts.sign_in_attempts import read_attempt
+from ai.provider_health.services import get_started
 from common.multipart import MAX_FORM_BYTES, TOO_LARGE
 from config import health, metrics, observability
 from config.checks import refuse_unsafe_start
@@ -37,7 +38,6 @@ from edge.request_queue import RequestQueue
 from edge.sign_in_queue import SignInQueue
 from edge.streaming_response import StreamingResponses
 from edge.traced_requests import TracedRequests
-from health.services import get_started
 from publicapi.v1.app import application as v1_application
 from publicapi.v1.app import is_public
 

@@ -81,7 +81,7 @@ def start_event_loop(instance: Any, **_: object) -> None:
 
 
 def _start_jobs(queues: list[str]) -> None:
-    from health.services import get_started
+    from ai.provider_health.services import get_started
     from work.jobs.worker import get_worker
 
     get_started()  # the first call does not wait for Redis

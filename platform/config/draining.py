@@ -15,13 +15,13 @@ from typing import Any
 import structlog
 from django.conf import settings
 
+from ai.inference.runtime import get_runtime
+from ai.provider_health import services as health
+from ai.providers import registry
 from common.database import get_database
 from common.shutdown import SERVER_SECONDS
 from edge.rate_limit import get_rate_limiter
 from events.hub import get_hub
-from health import services as health
-from inference.runtime import get_runtime
-from providers import registry
 from work.jobs.executor import get_job_executor
 
 log = structlog.get_logger(__name__)

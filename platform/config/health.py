@@ -24,14 +24,14 @@ from msgspec import json
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
+from ai.catalog.selectors import aget_catalog
+from ai.inference.runtime import get_runtime
 from billing.types import FREE_PLAN
-from catalog.selectors import aget_catalog
 from common.database import DatabaseUnavailable, Row, get_database
 from common.errors import ServiceUnavailable
 from common.loop_local import LoopLocal
 from common.threads import in_thread
 from edge.asgi import Scope, Send
-from inference.runtime import get_runtime
 
 log = structlog.get_logger(__name__)
 

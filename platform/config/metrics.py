@@ -4,8 +4,8 @@ from typing import Literal
 
 from django.conf import settings
 
+from ai.inference.metrics import max_open_calls, show_faults_of
 from common import pool_metrics  # noqa: F401 - registers its metrics
-from inference.metrics import max_open_calls, show_faults_of
 from metrics.instruments import Gauge
 from metrics.server import port_of, serve
 

@@ -4,8 +4,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from uuid import UUID
 
-from catalog.types import Model
-from inference.bounds import output_bound
+from ai.catalog.types import Model
+from ai.inference.bounds import output_bound
+from ai.providers.types import Message
 from media.files.errors import FileGone, StorageUnavailable
 from media.files.models import Upload
 from media.files.selectors.uploads import read_text
@@ -27,7 +28,6 @@ from projects.selectors.messages import messages_for_models
 from projects.selectors.roster import roster_of_run
 from projects.selectors.sources import sources_of
 from projects.types import AttemptReason, Outcome, StepKind, SubtaskStatus, Verdict
-from providers.types import Message
 
 # Characters of all inputs of a prompt at most, and of the words around them.
 MAX_CHARACTERS = 300_000

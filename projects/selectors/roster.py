@@ -6,12 +6,12 @@ from typing import cast
 
 from accounts.models import User
 from accounts.selectors.preferences import list_enabled
+from ai.catalog.selectors import get_catalog
+from ai.catalog.types import Model, TokenPrice
+from ai.inference.errors import ProviderNotAvailable
+from ai.provider_health.services import is_offered
 from billing.selectors.default_model import default_chat_model
 from billing.selectors.entitlements import get_entitlements
-from catalog.selectors import get_catalog
-from catalog.types import Model, TokenPrice
-from health.services import is_offered
-from inference.errors import ProviderNotAvailable
 from projects.models import Run
 from projects.plans import Plan
 from projects.prompts.planning import RosterModel

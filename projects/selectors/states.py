@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from uuid import UUID
 
-from inference.errors import CallInterrupted
+from ai.inference.errors import CallInterrupted
 from projects.decisions import Refusal, RunState, Slot, SubtaskState
 from projects.models import Attempt, Run, Step, Subtask
 from projects.refusals import pause_reason_of

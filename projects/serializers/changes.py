@@ -6,8 +6,8 @@ from typing import Any, get_args
 from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
+from ai.inference.fields import ErrorField
 from common.fields import WordsField
-from inference.fields import ErrorField
 from integrations.workspaces.changes import FaultCode
 from projects.models import Apply
 from projects.selectors.changes import Changes, status_of

@@ -5,9 +5,9 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
+from ai.inference.fields import ErrorField
 from billing.serializers.usage import UsageSerializer
 from common.fields import UsdField, WordsField
-from inference.fields import ErrorField
 from integrations.workspaces.models import Checkout
 from projects.models import AttemptFile, Deliverable, Run
 from projects.selectors.files import RunFile

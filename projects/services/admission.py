@@ -1,18 +1,18 @@
 """May a run begin, or go on? Asked before it is committed; a hold is the last word."""
 
 from accounts.models import User
+from ai.catalog.selectors import get_catalog
+from ai.inference.availability import check
+from ai.inference.bounds import worst_chat_cost
+from ai.inference.errors import ProviderNotAvailable
+from ai.providers.types import Message
 from billing.selectors.affordability import get_spending_power
-from catalog.selectors import get_catalog
 from common.locks import hold
-from inference.availability import check
-from inference.bounds import worst_chat_cost
-from inference.errors import ProviderNotAvailable
 from projects.errors import RunLimitReached
 from projects.models import Run
 from projects.prompts.planning import PlanContext, planning_prompt
 from projects.selectors.roster import roster_of_run
 from projects.types import MAX_RUNS, RunStatus
-from providers.types import Message
 
 
 def check_limit(*, user: User) -> None:

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from uuid import UUID
 
+from ai.generations.endings import Output
+from ai.generations.types import Completion, Text
+from ai.inference.errors import CallInterrupted, error_of
 from common.titles import first_line
 from events.types import NewEvent, model_actor
-from generations.endings import Output
-from generations.types import Completion, Text
-from inference.errors import CallInterrupted, error_of
 from projects import events
 from projects.json_answers import find_object
 from projects.models import Attempt, Step

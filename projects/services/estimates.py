@@ -6,16 +6,16 @@ from typing import Final
 from msgspec import Struct
 
 from accounts.models import User
+from ai.catalog.selectors import get_catalog
+from ai.inference.bounds import chat_cost
+from ai.inference.errors import ProviderNotAvailable
+from ai.providers.token_estimate import estimate_text
 from billing.selectors.affordability import get_spending_power
 from billing.selectors.features import require_feature
-from catalog.selectors import get_catalog
-from inference.bounds import chat_cost
-from inference.errors import ProviderNotAvailable
 from projects.plans import Plan, PlannedSubtask
 from projects.prompts.planning import PlanContext, planning_prompt
 from projects.selectors.roster import assign, default_planner, reviewer_of, roster_of
 from projects.types import FEATURE, Estimate, StepKind, StepsEstimate
-from providers.token_estimate import estimate_text
 
 # What a run is taken to be like: subtasks, where as many may be, and tokens of the answers.
 EXPECTED_SUBTASKS: Final = 5

@@ -5,12 +5,13 @@ from uuid import UUID
 from django.db import transaction
 from msgspec import Struct
 
-from catalog.selectors import get_catalog
-from catalog.types import Model
+from ai.catalog.selectors import get_catalog
+from ai.catalog.types import Model
+from ai.inference.errors import CallCancelled, ProviderNotAvailable
+from ai.providers.types import Message
 from events import inbox
 from events.selectors import get_last_seq
 from events.types import NewEvent
-from inference.errors import CallCancelled, ProviderNotAvailable
 from projects import events
 from projects.errors import RunHeld
 from projects.models import Run, Step
@@ -20,7 +21,6 @@ from projects.selectors.sources import unread_paths
 from projects.services.locks import lock_step_alone
 from projects.services.log import append_events
 from projects.types import ENDED, RunStatus, StepKind, SubtaskStatus
-from providers.types import Message
 from work.jobs import services as jobs
 from work.jobs.models import Job
 

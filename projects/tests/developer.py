@@ -4,7 +4,7 @@ from typing import Any
 
 import httpx
 
-from catalog.selectors import get_catalog
+from ai.catalog.selectors import get_catalog
 from integrations.githosts.tests.hosted import Hosted
 from projects.models import Run, Step
 from projects.selectors.prompts import messages_for

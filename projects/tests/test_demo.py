@@ -9,8 +9,8 @@ from django.core.management.base import CommandError
 from pytest_django import Settings
 
 from accounts.models import User
+from ai.catalog.selectors import get_catalog
 from billing.services.reconciliation import find_violations
-from catalog.selectors import get_catalog
 from integrations.githosts.tests.hosted import git
 from projects.demo_repository import REPOSITORY, TOKEN, write_repository_run
 from projects.models import Run

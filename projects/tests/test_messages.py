@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from catalog.selectors import get_catalog
+from ai.catalog.selectors import get_catalog
 from events.models import Event
 from projects.models import Step
 from projects.selectors.prompts import messages_for

@@ -13,6 +13,9 @@ from uuid import UUID
 from django.db.models import F
 from rest_framework.renderers import JSONRenderer
 
+from ai.generations.endings import conclude, give_up
+from ai.generations.types import Completion
+from ai.inference.errors import AnswerInterrupted, CallInterrupted, UpstreamFailed
 from billing.errors import InsufficientBalance
 from billing.models import ChargeGroup
 from billing.services import reconciliation, sweeps
@@ -24,9 +27,6 @@ from common.errors import Conflict, DomainError, ServiceUnavailable
 from common.money import NUSD_PER_USD
 from events.inbox import newest_number
 from events.models import Event
-from generations.endings import conclude, give_up
-from generations.types import Completion
-from inference.errors import AnswerInterrupted, CallInterrupted, UpstreamFailed
 from projects.decisions import decide
 from projects.errors import UnsoundPlanRefused
 from projects.models import Run, Step

@@ -8,6 +8,7 @@ from rest_framework import status
 from rest_framework.response import Response
 
 from accounts.types import AuthenticatedRequest
+from ai.inference.errors import ProviderNotAvailable
 from billing.errors import (
     FeatureRequired,
     IdempotencyMismatch,
@@ -24,7 +25,6 @@ from common.pagination import PAGE_PARAMETERS, NewestFirst
 from common.viewsets import ViewSet
 from events.errors import InboxFull
 from events.replay import describes_replay, replay_session
-from inference.errors import ProviderNotAvailable
 from integrations.workspaces.errors import HostBusy, HostUnavailable, WorkspaceNeedsReauth
 from media.files.errors import UploadNotFound
 from projects.errors import (

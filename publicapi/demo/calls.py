@@ -12,7 +12,7 @@ from typing import Literal, cast
 
 from msgspec import Struct
 
-from catalog.types import ImagePrice, Model, Price, TokenPrice
+from ai.catalog.types import ImagePrice, Model, Price, TokenPrice
 from publicapi.demo import sizes
 from publicapi.demo.cast import Person, Rhythm
 from publicapi.demo.sizes import Size

@@ -11,10 +11,10 @@ from django.db import connection, transaction
 
 from accounts.models import ApiKey, User
 from accounts.services.api_keys import create_key
+from ai.catalog.selectors import get_catalog, price_history
+from ai.catalog.types import Model
 from billing.models import Subscription
 from billing.services import balance, months
-from catalog.selectors import get_catalog, price_history
-from catalog.types import Model
 from common.ids import uuid7
 from common.money import NUSD_PER_USD
 from publicapi.demo.calls import Prices, calls_of

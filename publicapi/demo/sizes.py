@@ -4,10 +4,10 @@ from random import Random
 
 from msgspec import Struct
 
+from ai.catalog.pricing import image_cost, token_cost
+from ai.catalog.types import ImagePrice, Model, TokenPrice
+from ai.inference.bounds import output_bound
 from billing.units import Units
-from catalog.pricing import image_cost, token_cost
-from catalog.types import ImagePrice, Model, TokenPrice
-from inference.bounds import output_bound
 
 _QUALITIES = {"low": 2, "standard": 6, "high": 2}
 _BYTES_PER_TOKEN = 5

@@ -19,6 +19,10 @@ from django.utils import timezone
 from pytest_django import DjangoDbBlocker
 
 from accounts.models import ApiKey, User
+from ai.catalog.models import PriceVersion
+from ai.catalog.pricing import token_cost
+from ai.catalog.selectors import get_catalog
+from ai.catalog.types import TokenPrice
 from billing.models import (
     Charge,
     ContractAllowance,
@@ -31,10 +35,6 @@ from billing.models import (
     Wallet,
 )
 from billing.services.reconciliation import find_violations
-from catalog.models import PriceVersion
-from catalog.pricing import token_cost
-from catalog.selectors import get_catalog
-from catalog.types import TokenPrice
 from common.ids import unix_seconds
 from common.money import NUSD_PER_USD
 from publicapi.demo.cast import CAST

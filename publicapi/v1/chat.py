@@ -4,12 +4,12 @@ from contextlib import aclosing
 
 from msgspec import UNSET, json
 
+from ai.inference.chat import ChatRunner
+from ai.inference.services import open_chat, replay_chat
+from ai.inference.types import ChatAnswer, ChatCall
+from ai.providers.types import Delta, TextDelta
 from common.errors import DomainError
 from common.ids import unix_seconds
-from inference.chat import ChatRunner
-from inference.services import open_chat, replay_chat
-from inference.types import ChatAnswer, ChatCall
-from providers.types import Delta, TextDelta
 from publicapi.v1 import chat_schema, errors, idempotency, retries
 from publicapi.v1.authentication import KeyAuthentication
 from publicapi.v1.chat_schema import (

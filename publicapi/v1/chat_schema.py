@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from catalog.types import Model
+from ai.catalog.types import Model
+from ai.providers.types import FinishReason, Message, ReasoningEffort, Role
 from common.titles import shows_something
-from providers.types import FinishReason, Message, ReasoningEffort, Role
 from publicapi.v1.bodies import decode
 from publicapi.v1.errors import InputTooLong, InvalidBody, InvalidMessages
 from publicapi.v1.ignored import MAX_EXAMINED, ignored_fields, is_default

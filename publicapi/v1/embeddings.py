@@ -4,10 +4,10 @@ import asyncio
 
 from msgspec import json
 
-from inference.embeddings import EmbeddingRunner
-from inference.services import open_embeddings, replay_embeddings
-from inference.types import EmbeddingAnswer, EmbeddingCall
-from providers.vectors import decoded
+from ai.inference.embeddings import EmbeddingRunner
+from ai.inference.services import open_embeddings, replay_embeddings
+from ai.inference.types import EmbeddingAnswer, EmbeddingCall
+from ai.providers.vectors import decoded
 from publicapi.v1 import embeddings_schema, errors, idempotency, retries
 from publicapi.v1.authentication import KeyAuthentication
 from publicapi.v1.embeddings_schema import EmbeddingList, EmbeddingRow, EmbeddingsUsage

@@ -5,9 +5,9 @@ from typing import Literal
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
+from ai.inference.errors import ProviderNotAvailable, ProviderRefusesUs
 from billing.errors import AnswerLost
 from common.errors import DomainError
-from inference.errors import ProviderNotAvailable, ProviderRefusesUs
 
 ErrorType = Literal[
     "invalid_request_error",

@@ -11,9 +11,9 @@ from typing import Any
 
 import msgspec
 
+from ai.inference.runner import CallRunner
 from billing.types import RequestKey
 from common.idempotency import KEY, MALFORMED
-from inference.runner import CallRunner
 from publicapi.v1.errors import InvalidBody
 from publicapi.v1.exchange import Exchange
 

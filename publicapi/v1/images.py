@@ -2,11 +2,11 @@
 
 from msgspec import json
 
+from ai.inference.images import ImageRunner
+from ai.inference.services import open_images, replay_images
+from ai.inference.types import ImageAnswer, ImageCall
 from common.ids import unix_seconds
 from common.money import usd
-from inference.images import ImageRunner
-from inference.services import open_images, replay_images
-from inference.types import ImageAnswer, ImageCall
 from media.files.selectors.links import signed_url
 from publicapi.v1 import errors, idempotency, images_schema, retries
 from publicapi.v1.authentication import KeyAuthentication

@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, Struct
 
+from ai.providers.types import ImageQuality, ImageSize
 from common.errors import DomainError
 from common.titles import shows_something
-from providers.types import ImageQuality, ImageSize
 from publicapi.v1.bodies import WrongShape, decode
 from publicapi.v1.errors import InputTooLong, InvalidBody
 from publicapi.v1.ignored import ignored_fields

@@ -1,9 +1,9 @@
 """Finds the model of a request, and checks whether its key may call it."""
 
+from ai.catalog.selectors import aget_catalog
+from ai.catalog.types import Modality, Model
 from billing.errors import ModelNotAllowed
 from billing.selectors.api_keys import KeyHolder
-from catalog.selectors import aget_catalog
-from catalog.types import Modality, Model
 from publicapi.v1.errors import ModelNotFound
 
 MAX_SHOWN = 64  # characters of an unknown name

@@ -4,11 +4,11 @@ from typing import cast
 
 import msgspec
 
+from ai.catalog import pricing
+from ai.catalog.selectors import aget_catalog
+from ai.catalog.types import ImagePrice, Model, Price, TokenPrice
 from billing.selectors.api_keys import KeyHolder
 from billing.selectors.plans import models_in_plan
-from catalog import pricing
-from catalog.selectors import aget_catalog
-from catalog.types import ImagePrice, Model, Price, TokenPrice
 from common.money import usd
 from publicapi.v1.authentication import KeyAuthentication
 from publicapi.v1.exchange import Exchange

@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from ai.inference.errors import ContentBlocked, ProviderNotAvailable, UpstreamFailed
 from billing.errors import (
     AccountDisabled,
     AnswerLost,
@@ -21,7 +22,6 @@ from billing.errors import (
 )
 from common.errors import DomainError, ServiceUnavailable, UnknownHost
 from common.idempotency import KEY
-from inference.errors import ContentBlocked, ProviderNotAvailable, UpstreamFailed
 from publicapi.v1 import errors, usage_schema
 from publicapi.v1.chat_schema import ChatBody, Completion, CompletionChunk
 from publicapi.v1.embeddings_schema import EmbeddingList, EmbeddingsBody

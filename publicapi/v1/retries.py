@@ -11,11 +11,11 @@ from functools import partial
 from typing import Any, TypeVar
 from uuid import UUID
 
+from ai.inference import undelivered
+from ai.inference.runner import CallRunner
+from ai.inference.types import Call
 from billing.errors import AnswerLost, IdempotencyInProgress
 from billing.types import Claim, Retry
-from inference import undelivered
-from inference.runner import CallRunner
-from inference.types import Call
 from publicapi.v1.exchange import Exchange
 
 RETRY_COUNT = b"x-stainless-retry-count"

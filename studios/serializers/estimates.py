@@ -5,9 +5,9 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
+from ai.inference.errors import error_of
+from ai.inference.fields import ErrorField
 from common.fields import UsdField
-from inference.errors import error_of
-from inference.fields import ErrorField
 from studios.types import Estimate
 
 

@@ -5,8 +5,8 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
+from ai.inference.fields import ErrorSerializer
 from common.fields import UsdField
-from inference.fields import ErrorSerializer
 from studios.selectors.jobs import JobView, OutputView
 from studios.types import Kind, Status
 

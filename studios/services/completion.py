@@ -8,15 +8,15 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from msgspec import Struct
 
+from ai.inference.errors import error_of
+from ai.operations import services as operations
+from ai.operations.services import Output
+from ai.operations.types import End
 from events.services import append_to_user
-from inference.errors import error_of
 from media.files.selectors.outputs import studio_retention
 from media.files.services import media
 from media.files.services.media import StoredMedia
 from media.files.services.uploads import release
-from operations import services as operations
-from operations.services import Output
-from operations.types import End
 from studios import user_events
 from studios.models import Generation, GenerationOutput
 from studios.types import Status

@@ -1,8 +1,8 @@
 """What an order would cost, before it is placed."""
 
+from ai.inference.availability import check
 from billing.selectors.affordability import get_spending_power
 from common.errors import DomainError
-from inference.availability import check
 from studios.preparation import PreparedOrder
 from studios.services.ordering import check_room
 from studios.types import Estimate

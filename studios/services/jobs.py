@@ -6,11 +6,11 @@ from django.db import transaction
 from django.db.models.functions import Now
 
 from accounts.models import User
+from ai.operations import services as operations
 from billing.services import idempotency
 from common.errors import NotFound
 from events.services import append_to_user, blank_for_user
 from events.types import USER
-from operations import services as operations
 from studios import user_events
 from studios.models import Generation
 from studios.services.completion import END, erase

@@ -7,15 +7,15 @@ from django.db import transaction
 from msgspec.structs import replace
 
 from accounts.models import User
+from ai.inference.availability import check
+from ai.operations import services as operations
 from billing.services import idempotency
 from billing.types import RequestKey
 from common.errors import NotFound
 from common.ids import current_request_id, uuid7
 from events.services import append_to_user
-from inference.availability import check
 from media.files.selectors.outputs import storage_used
 from media.files.services.uploads import attach
-from operations import services as operations
 from studios import user_events
 from studios.calls import call_of
 from studios.errors import StorageQuotaExceeded, TooManyJobs

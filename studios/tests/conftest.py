@@ -6,7 +6,7 @@ import httpx
 import pytest
 from pytest_django import DjangoDbBlocker, Settings
 
-from providers.config import SIMULATED_BY_DEFAULT, from_environ
+from ai.providers.config import SIMULATED_BY_DEFAULT, from_environ
 from simulator.process import RunningSimulator
 from studios.tests.artist import Artist, new_artist
 from tests.service import Web

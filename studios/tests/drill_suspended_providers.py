@@ -9,11 +9,11 @@ import pytest
 from django.utils import timezone
 from pytest_django import DjangoDbBlocker
 
+from ai.operations.models import Operation
+from ai.provider_health import switches
+from ai.provider_health.exchange import SWITCHES_SECONDS
+from ai.provider_health.models import Provider
 from common.ids import uuid7
-from health import switches
-from health.exchange import SWITCHES_SECONDS
-from health.models import Provider
-from operations.models import Operation
 from simulator.process import RunningSimulator
 from studios.tests.artist import STUDIOS, Artist, Job, new_artist
 from tests.short_circuits import running_with_short_circuits

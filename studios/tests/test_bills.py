@@ -2,9 +2,9 @@
 
 import pytest
 
-from catalog.selectors import get_catalog
+from ai.catalog.selectors import get_catalog
+from ai.providers.operations import Succeeded
 from common.ids import uuid7
-from providers.operations import Succeeded
 from studios.calls import Order, Terms, call_of
 from studios.types import Kind
 

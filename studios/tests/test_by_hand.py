@@ -11,10 +11,10 @@ from django.db import connection, transaction
 from django.test import Client
 from django.utils import timezone
 
+from ai.operations import by_hand
+from ai.operations.models import Operation
+from ai.operations.types import State
 from billing.tests import bank
-from operations import by_hand
-from operations.models import Operation
-from operations.types import State
 from studios.tests.artist import Artist, Job
 from studios.tests.conftest import NewArtist
 from tests.locks import wait_until_blocked

@@ -11,14 +11,14 @@ from django.core.files.storage import FileSystemStorage
 from pytest_django import Settings
 
 from accounts.models import User
-from catalog.selectors import get_catalog
+from ai.catalog.selectors import get_catalog
+from ai.operations.types import Fetched, Unusable
+from ai.providers.operations import Delivered, Unknown
+from ai.providers.types import Image
 from common.database import get_database
 from common.errors import ServiceUnavailable
 from common.ids import uuid7
 from media.probe.tests.samples import picture
-from operations.types import Fetched, Unusable
-from providers.operations import Delivered, Unknown
-from providers.types import Image
 from studios import handlers
 from studios.calls import Order, Terms, call_of
 from studios.handlers import ImageHandler

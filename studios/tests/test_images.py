@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from ai.operations.models import Operation
 from common.ids import uuid7
 from media.files.models import StoredFile, Upload
-from operations.models import Operation
 from studios.models import Generation
 from studios.tests.artist import Artist, a_picture
 from studios.tests.conftest import NewArtist

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
+from ai.operations.models import Operation
 from common.ids import uuid7
-from operations.models import Operation
 from studios.models import Generation
 from studios.tests.artist import Artist
 from studios.tests.conftest import NewArtist

@@ -1,6 +1,6 @@
 """A user whose own calls of a model keep failing places no order for it; others do."""
 
-from health.tests.opened import refused_alone
+from ai.provider_health.tests.opened import refused_alone
 from studios.models import Generation
 from studios.tests.conftest import NewArtist
 from work.jobs.tests.queueing import wait_until

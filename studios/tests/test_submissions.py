@@ -14,7 +14,8 @@ from django.core.files.storage import FileSystemStorage
 from pytest_django import Settings
 
 from accounts.models import User
-from catalog.selectors import get_catalog
+from ai.catalog.selectors import get_catalog
+from ai.operations.handler import FETCH_SECONDS
 from common.database import get_database
 from common.errors import ServiceUnavailable
 from common.ids import uuid7
@@ -22,7 +23,6 @@ from media.files.errors import UploadNotFound
 from media.files.models import Upload
 from media.files.services import uploads
 from media.files.types import MAX_PICTURE_BYTES
-from operations.handler import FETCH_SECONDS
 from studios import provider_orders
 from studios.calls import Order, Terms, call_of
 from studios.preparation import prepare

@@ -7,6 +7,7 @@ from rest_framework import status
 from rest_framework.response import Response
 
 from accounts.types import AuthenticatedRequest
+from ai.inference.errors import ProviderNotAvailable
 from billing.errors import (
     FeatureRequired,
     IdempotencyMismatch,
@@ -16,7 +17,6 @@ from billing.errors import (
 )
 from billing.idempotency import read_request_key, replayed
 from common.errors import NotFound
-from inference.errors import ProviderNotAvailable
 from media.files.errors import UploadNotFound
 from studios.errors import StorageQuotaExceeded, TooManyJobs
 from studios.preparation import PreparedOrder

@@ -19,12 +19,12 @@ from django.utils import timezone
 from redis import Redis
 
 from accounts.models import OutgoingEmail
+from ai.provider_health.tests.opened import opened
 from billing.models import Wallet
 from billing.services import months
 from billing.tasks import reconcile
 from common.models import Sweep
 from edge.tests.client import Client
-from health.tests.opened import opened
 from publicapi.tests.v1.customer import IN_PLAN, Customer
 from simulator.process import RunningSimulator
 from tests.alerts.watched import (

@@ -2,8 +2,8 @@
 
 import pytest
 
+from ai.providers.token_estimate import estimate_text
 from billing.tests.bank import wallet_of
-from providers.token_estimate import estimate_text
 from simulator.process import RunningSimulator
 from tests.chaos import calls
 from tests.chaos.councils import Council, customer

@@ -4,10 +4,10 @@ import httpx
 import pytest
 
 from accounts.models import User
+from ai.catalog.pricing import token_cost
+from ai.catalog.selectors import get_catalog
+from ai.catalog.types import TokenPrice
 from billing.models import Charge
-from catalog.pricing import token_cost
-from catalog.selectors import get_catalog
-from catalog.types import TokenPrice
 from common.ids import uuid7
 from simulator.process import RunningSimulator
 from tests.chaos import calls

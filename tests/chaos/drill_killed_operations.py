@@ -9,17 +9,17 @@ import psycopg
 import pytest
 
 from accounts.models import User
-from billing.services import sweeps
-from billing.tests import bank
-from operations.tests.ordering import (
+from ai.operations.tests.ordering import (
     end_of,
     operation_of,
     order,
     submissions,
     wait_for_state,
 )
-from operations.tests.renderer import NUSD_PER_SECOND
-from operations.types import State
+from ai.operations.tests.renderer import NUSD_PER_SECOND
+from ai.operations.types import State
+from billing.services import sweeps
+from billing.tests import bank
 from simulator.process import RunningSimulator
 from tests.locks import wait_until_blocked
 from tests.personas import new_user

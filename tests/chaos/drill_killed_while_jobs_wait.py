@@ -8,13 +8,13 @@ import pytest
 from django.db import transaction
 
 from accounts.models import User
+from ai.catalog.selectors import get_catalog
+from ai.inference.holds import hold_request
 from billing.models import Charge
 from billing.services import holds, sweeps
 from billing.tests import bank
-from catalog.selectors import get_catalog
 from common.ids import uuid7
 from events.services import open_stream
-from inference.holds import hold_request
 from simulator.process import RunningSimulator
 from tests.chaos import calls
 from tests.personas import new_key, new_user

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from operations.types import State
+from ai.operations.types import State
 from simulator.process import RunningSimulator
 from tests.chaos.studios import MODELS, SLOW, Ordered, Scene, sweep, wait_in_haste
 from tests.service import Web

@@ -3,7 +3,7 @@ leaves them there."""
 
 from collections.abc import Callable
 
-from operations.types import State
+from ai.operations.types import State
 from tests.chaos.studios import (
     MODELS,
     SLOW,

@@ -14,12 +14,12 @@ import psycopg
 from django.db import connection
 from django.db.models.functions import Now
 
+from ai.operations.models import Operation
+from ai.operations.types import State
 from billing.models import Charge
 from billing.services import sweeps
 from billing.tests import bank
 from media.files.models import StoredFile
-from operations.models import Operation
-from operations.types import State
 from simulator.process import RunningSimulator
 from studios.models import Generation, GenerationOutput
 from studios.tests.artist import Artist, Job, generation_of, new_artist

@@ -7,7 +7,7 @@ import httpx
 import openai
 import pytest
 
-from catalog.seeds import CHAT_MODELS
+from ai.catalog.seeds import CHAT_MODELS
 from common.money import NUSD_PER_USD
 from publicapi.tests.v1.customer import BALANCE_ONLY, IMAGE, IN_PLAN, NOT_CONFIGURED, Customer
 from tests.personas import new_key, new_user

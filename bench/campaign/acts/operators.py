@@ -8,12 +8,12 @@ from uuid import UUID
 from django.db import DatabaseError, connection
 
 from accounts.models import User
+from ai.provider_health.switches import switch_provider
 from bench.campaign.asking import Asker
 from billing.errors import ChargeRunning, NothingToRefund, RefundTooLarge
 from billing.models import Charge
 from billing.services import balance
 from common.ids import uuid7
-from health.switches import switch_provider
 from userdata.services import deletions
 
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from ai.catalog.pricing import token_cost
+from ai.catalog.selectors import get_catalog
+from ai.catalog.types import TokenPrice
 from bench.campaign.notes import Answer, Note
 from bench.campaign.people import Person
 from billing.models import Charge, LedgerEntry, Refund
 from billing.services.reconciliation import find_violations
-from catalog.pricing import token_cost
-from catalog.selectors import get_catalog
-from catalog.types import TokenPrice
 from conversations.models import Message
 from council.models import Generation as CouncilGeneration
 from council.models import Session as Council
@@ -26,7 +26,7 @@ MARKER = re.compile(r'"marker": "(act-[0-9-]+)"')
 BILLED = ("settled", "expired")
 # Acts that are one call each.
 SINGLE = ("chat", "embeddings", "picture_call", "transcript")
-# A call is tried again, twice, before it has brought anything (platform/inference/retries.py); and
+# A call is tried again, twice, before it has brought anything (platform/ai/inference/retries.py); and
 # each time sent again where a kept connection fails at once (platform/common/http.py).
 ATTEMPTS = 2 * 3
 

@@ -151,7 +151,7 @@ def wrong_of_a_reply(message: dict[str, Any] | None, read: dict[str, Any]) -> li
 
 
 def _is_unpaid(metadata: dict[str, Any]) -> bool:
-    """Did the end come before its settlement (inference/runner.py, SETTLE_TIMEOUT)? What is then
+    """Did the end come before its settlement (ai/inference/runner.py, SETTLE_TIMEOUT)? What is then
     never paid, because the charge has lapsed, becomes an interrupted reply."""
     usage = metadata["usage"] or {}
     return metadata["status"] == "completed" and usage.get("plan_usd") is None

@@ -6,7 +6,7 @@ from drf_spectacular.extensions import OpenApiSerializerExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import Direction
 
-from catalog.param_union import order_fields
+from ai.catalog.param_union import order_fields
 
 
 class OpenObjectExtension(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
@@ -35,4 +35,4 @@ class OrderExtension(OpenObjectExtension):  # type: ignore[no-untyped-call]
 class CallErrorExtension(OpenObjectExtension):  # type: ignore[no-untyped-call]
     """Why a call has failed: with the figures that belong to the code."""
 
-    target_class = "inference.fields.ErrorSerializer"
+    target_class = "ai.inference.fields.ErrorSerializer"

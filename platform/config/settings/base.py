@@ -6,6 +6,7 @@ from typing import Any
 import django_stubs_ext
 from django.core.exceptions import ImproperlyConfigured
 
+from ai.providers.config import SIMULATED_BY_DEFAULT, from_environ
 from common.logging import LEVELS
 from common.shutdown import drain_seconds, notice_seconds
 from common.times import ISO_UTC
@@ -16,7 +17,6 @@ from conversations.types import MESSAGE_ID_SCHEMA
 from integrations.connectors import providers as connectors
 from integrations.safe_http.addresses import allowed_networks
 from media.files.storages import outputs_storage
-from providers.config import SIMULATED_BY_DEFAULT, from_environ
 
 django_stubs_ext.monkeypatch()
 
@@ -66,17 +66,17 @@ INSTALLED_APPS = [
     "rest_framework",
     "drf_spectacular_sidecar",
     "channels",
-    "catalog",
-    "health",
+    "ai.catalog",
+    "ai.provider_health",
     "media.files",
     "content",
     "accounts",
     "events",
     "work.leases",
     "billing",
-    "inference",
+    "ai.inference",
     "work.jobs",
-    "operations",
+    "ai.operations",
     "userdata",
     "integrations.connectors",
     "integrations.workspaces",

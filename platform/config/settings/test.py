@@ -1,8 +1,8 @@
 """Settings of the test suite: production's code paths, fast password hashing."""
 
+from ai.providers.config import from_environ
 from config.settings.base import *
 from integrations.connectors import providers as connectors
-from providers.config import from_environ
 
 # A test may start processes that have others.
 SECRET_KEY = env.str("SECRET_KEY", "test-only-secret-key-of-more-than-32-bytes")
@@ -20,7 +20,7 @@ SELF_SERVICE_TOPUP = env.bool("SELF_SERVICE_TOPUP", False)
 INSTALLED_APPS = [
     *INSTALLED_APPS,
     "work.jobs.tests.apps.JobsTestsConfig",
-    "operations.tests.apps.OperationsTestsConfig",
+    "ai.operations.tests.apps.OperationsTestsConfig",
 ]
 # The simulator, and hosts that tests script.
 OUTBOUND_ALLOWED = ["127.0.0.1"]

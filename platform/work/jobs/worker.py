@@ -16,10 +16,10 @@ import structlog
 import uvloop
 from django.conf import settings
 
+from ai.inference.runtime import get_runtime
+from ai.provider_health import services as health
+from ai.providers import registry
 from common.database import get_database
-from health import services as health
-from inference.runtime import get_runtime
-from providers import registry
 from work.jobs.consumer_watchdog import until_stalled
 from work.jobs.poller import JobPoller
 

@@ -8,8 +8,8 @@ import httpx
 from redis import Redis
 
 from accounts.services.platform_account import PLATFORM_ID
+from ai.provider_health.exchange import ROUND_SECONDS
 from billing.models import Charge
-from health.exchange import ROUND_SECONDS
 from publicapi.tests.v1 import wire
 from publicapi.tests.v1.customer import IN_PLAN, Customer, new_customer
 from simulator.process import RunningSimulator

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import httpx
 
+from ai.providers.tests import chunks
 from common.tests.upstream import Upstream
-from providers.tests import chunks
 from publicapi.tests.v1 import wire
 from publicapi.tests.v1.customer import Customer, new_customer
 from simulator.process import RunningSimulator

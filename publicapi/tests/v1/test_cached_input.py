@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from ai.providers.tests import chunks
 from common.money import usd
 from common.tests.upstream import JSON, Answer, Upstream
-from providers.tests import chunks
 from publicapi.tests.v1.customer import BALANCE_ONLY, IN_PLAN, Customer
 from publicapi.tests.v1.scripted import Scripted
 

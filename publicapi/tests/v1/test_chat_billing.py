@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from ai.providers.token_estimate import estimate_text
 from billing.models import KeyMonth, LedgerEntry, UsageDaily
-from providers.token_estimate import estimate_text
 from publicapi.tests.v1.conftest import NewCustomer
 from publicapi.tests.v1.customer import BALANCE_ONLY, CHAT, IN_PLAN, Customer
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from ai.providers.config import SIMULATED_KEY
+from ai.providers.tests import chunks
 from common.tests.upstream import JSON, Answer, Upstream
-from providers.config import SIMULATED_KEY
-from providers.tests import chunks
 from publicapi.tests.v1.customer import IN_PLAN, Customer
 from publicapi.tests.v1.errors import refusal
 from publicapi.tests.v1.scripted import HELLO, Scripted

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from providers.token_estimate import estimate_text
+from ai.providers.token_estimate import estimate_text
 from publicapi.tests.v1.conftest import NewCustomer
 from publicapi.tests.v1.customer import EMBEDDING, EMBEDDINGS, Customer
 from publicapi.tests.v1.errors import refusal

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from catalog.seeds import CHAT_MODELS
+from ai.catalog.seeds import CHAT_MODELS
 from publicapi.tests.v1.conftest import NewCustomer
 from publicapi.tests.v1.customer import NOT_CONFIGURED, Customer
 from publicapi.tests.v1.errors import refusal

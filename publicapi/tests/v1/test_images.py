@@ -6,10 +6,10 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 
+from ai.catalog.selectors import get_catalog
+from ai.catalog.types import ImagePrice, Model
 from billing.models import PlanAllowance, UsageDaily
 from billing.tests import bank
-from catalog.selectors import get_catalog
-from catalog.types import ImagePrice, Model
 from common.money import NUSD_PER_USD
 from media.files.models import StoredFile
 from publicapi.tests.v1.conftest import NewCustomer

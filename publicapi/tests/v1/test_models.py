@@ -6,9 +6,9 @@ from typing import Any
 import httpx
 import pytest
 
+from ai.catalog import seeds
+from ai.catalog.selectors import get_catalog
 from billing.services.balance import change_plan, set_contract
-from catalog import seeds
-from catalog.selectors import get_catalog
 from publicapi.tests.v1 import wire
 from publicapi.tests.v1.conftest import NewCustomer
 from publicapi.tests.v1.customer import BALANCE_ONLY, IN_PLAN, Customer

@@ -4,8 +4,8 @@ from itertools import chain, repeat
 
 import pytest
 
+from ai.providers.tests import chunks
 from common.tests.upstream import Answer, Upstream
-from providers.tests import chunks
 from publicapi.tests.v1.customer import Customer
 from publicapi.tests.v1.errors import refusal
 from publicapi.tests.v1.scripted import HELLO, Scripted

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 from pytest_django import DjangoDbBlocker
 
-from providers.keys import keys_of
+from ai.providers.keys import keys_of
 from publicapi.tests.v1 import wire
 from publicapi.tests.v1.customer import new_customer
 from publicapi.tests.v1.errors import refusal

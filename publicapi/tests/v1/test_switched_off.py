@@ -6,9 +6,9 @@ from functools import partial
 
 import pytest
 
+from ai.provider_health import exchange, switches
+from ai.provider_health.models import Provider
 from billing.selectors.entitlements import get_entitlements
-from health import exchange, switches
-from health.models import Provider
 from publicapi.tests.v1 import wire
 from publicapi.tests.v1.customer import BALANCE_ONLY, Customer, new_customer
 from publicapi.tests.v1.errors import refusal

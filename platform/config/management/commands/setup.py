@@ -19,8 +19,8 @@ from django.db.migrations.recorder import MigrationRecorder
 from accounts.addresses import validate_address
 from accounts.errors import EmailTaken
 from accounts.services.operators import create_first_operator, has_operator
+from ai.catalog.services import seed_catalog
 from billing.services.plans import seed_plans
-from catalog.services import seed_catalog
 from common.connections import demand, problems
 from common.errors import ValidationFailed
 from common.locks import try_lock

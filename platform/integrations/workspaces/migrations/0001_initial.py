@@ -7,6 +7,7 @@ from django.db import migrations, models
 
 import common.encryption
 import common.ids
+import integrations.githosts.types
 
 
 class Migration(migrations.Migration):
@@ -32,8 +33,14 @@ class Migration(migrations.Migration):
                     "provider",
                     models.CharField(
                         choices=[
-                            (integrations.githosts.types.HostKind["GITHUB"], integrations.githosts.types.HostKind["GITHUB"]),
-                            (integrations.githosts.types.HostKind["GITLAB"], integrations.githosts.types.HostKind["GITLAB"]),
+                            (
+                                integrations.githosts.types.HostKind["GITHUB"],
+                                integrations.githosts.types.HostKind["GITHUB"],
+                            ),
+                            (
+                                integrations.githosts.types.HostKind["GITLAB"],
+                                integrations.githosts.types.HostKind["GITLAB"],
+                            ),
                         ],
                         max_length=16,
                     ),
@@ -104,8 +111,14 @@ class Migration(migrations.Migration):
                     "provider",
                     models.CharField(
                         choices=[
-                            (integrations.githosts.types.HostKind["GITHUB"], integrations.githosts.types.HostKind["GITHUB"]),
-                            (integrations.githosts.types.HostKind["GITLAB"], integrations.githosts.types.HostKind["GITLAB"]),
+                            (
+                                integrations.githosts.types.HostKind["GITHUB"],
+                                integrations.githosts.types.HostKind["GITHUB"],
+                            ),
+                            (
+                                integrations.githosts.types.HostKind["GITLAB"],
+                                integrations.githosts.types.HostKind["GITLAB"],
+                            ),
                         ],
                         max_length=16,
                     ),

@@ -6,15 +6,15 @@ from uuid import UUID
 
 from django.db import transaction
 
-from catalog.selectors import aget_catalog
-from catalog.types import Catalog
+from ai.catalog.selectors import aget_catalog
+from ai.catalog.types import Catalog
+from ai.inference.services import open_chat
+from ai.inference.types import ChatCall
+from ai.providers.types import Message
 from common.threads import in_thread
 from events import inbox
 from events import services as events
 from events.types import InboxMessage, NewEvent
-from inference.services import open_chat
-from inference.types import ChatCall
-from providers.types import Message
 from work.jobs import services
 from work.jobs.handlers import Handler, RecoveryAction, register, register_begun
 from work.jobs.models import Job

@@ -10,14 +10,14 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from accounts.models import User
+from ai.catalog.selectors import get_catalog
+from ai.inference.holds import hold_request
 from billing.errors import InsufficientBalance
 from billing.models import Charge
 from billing.services import charges, endings, holds, reconciliation, sweeps
 from billing.tests import bank
-from catalog.selectors import get_catalog
 from common.database import get_database
 from common.ids import uuid7
-from inference.holds import hold_request
 from tests.personas import new_user
 from work.jobs import services
 from work.jobs.models import Job

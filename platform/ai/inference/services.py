@@ -1,0 +1,127 @@
+"""The only way to call a provider, for all apps."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from ai.inference import probes
+from ai.inference.availability import acquire_permit, caller_of
+from ai.inference.chat import ChatRunner
+from ai.inference.embeddings import EmbeddingRunner
+from ai.inference.errors import CallsKeepFailing, ProviderNotAvailable
+from ai.inference.images import ImageRunner
+from ai.inference.runtime import AnyRunner, Runtime, get_runtime
+from ai.inference.speech import SpeechRunner
+from ai.inference.types import Call, ChatCall, EmbeddingCall, ImageCall, SpeechCall
+from ai.provider_health.permit import Permit
+from ai.provider_health.services import permit_of
+from ai.providers.registry import (
+    get_chat_wire,
+    get_embedding_wire,
+    get_image_wire,
+    get_speech_wire,
+)
+from billing.selectors import idempotency
+
+T = TypeVar("T")
+
+
+async def admit() -> None:
+    """Return if this process has room for a call, and a lease. Raises ServiceUnavailable."""
+    await get_runtime().admit()
+
+
+# What becomes of a call, its refusal included, is read from the runner. They all raise
+# ProviderNotAvailable, CallsKeepFailing or ServiceUnavailable before anything is held:
+# ProviderSuspended, with a `retry_after`, where the circuit of the model is open.
+
+
+async def open_chat(call: ChatCall) -> ChatRunner:
+    """Start a chat call."""
+    return await _start(call, _chat_runner(call))
+
+
+async def open_embeddings(call: EmbeddingCall) -> EmbeddingRunner:
+    """Start an embeddings call."""
+    return await _start(call, _embedding_runner(call))
+
+
+async def open_images(call: ImageCall) -> ImageRunner:
+    """Start an image call."""
+    return await _start(call, _image_runner(call))
+
+
+async def open_speech(call: SpeechCall) -> SpeechRunner:
+    """Start a speech call."""
+    wire = _configured(get_speech_wire(call.model.provider))
+    return await _start(
+        call, lambda permit, runtime: SpeechRunner(call, wire, permit, runtime.owner_id)
+    )
+
+
+# The runner of a request whose call was made before: it makes no call, and is given the answer.
+# They raise ProviderNotAvailable where the provider is not configured any more.
+
+
+def replay_chat(call: ChatCall) -> ChatRunner:
+    """For the answer of a chat call."""
+    return _replay(call, _chat_runner(call))
+
+
+def replay_embeddings(call: EmbeddingCall) -> EmbeddingRunner:
+    """For the answer of an embeddings call."""
+    return _replay(call, _embedding_runner(call))
+
+
+def replay_images(call: ImageCall) -> ImageRunner:
+    """For the answer of an image call."""
+    return _replay(call, _image_runner(call))
+
+
+def _chat_runner(call: ChatCall) -> Callable[[Permit, Runtime], ChatRunner]:
+    wire = _configured(get_chat_wire(call.model.provider))
+    return lambda permit, runtime: ChatRunner(
+        call, wire, permit, runtime.owner_id, runtime.note_progress
+    )
+
+
+def _embedding_runner(call: EmbeddingCall) -> Callable[[Permit, Runtime], EmbeddingRunner]:
+    wire = _configured(get_embedding_wire(call.model.provider))
+    return lambda permit, runtime: EmbeddingRunner(call, wire, permit, runtime.owner_id)
+
+
+def _image_runner(call: ImageCall) -> Callable[[Permit, Runtime], ImageRunner]:
+    wire = _configured(get_image_wire(call.model.provider))
+    return lambda permit, runtime: ImageRunner(call, wire, permit, runtime.owner_id)
+
+
+def _configured(wire: T | None) -> T:
+    if wire is None:
+        raise ProviderNotAvailable
+    return wire
+
+
+async def _start(call: Call, runner_of: Callable[[Permit, Runtime], AnyRunner]) -> AnyRunner:
+    permit, runtime = await _acquire(call), get_runtime()
+    try:
+        runner = await runtime.start(runner_of(permit, runtime))
+    except BaseException:
+        permit.release()
+        raise
+    probes.keep_probing()
+    return runner
+
+
+def _replay(call: Call, runner_of: Callable[[Permit, Runtime], AnyRunner]) -> AnyRunner:
+    return runner_of(permit_of(call.model, None), get_runtime())
+
+
+async def _acquire(call: Call) -> Permit:
+    """Let a call through to its provider, or to its stored answer. Raises ProviderNotAvailable and
+    CallsKeepFailing."""
+    try:
+        return await acquire_permit(call)
+    except (ProviderNotAvailable, CallsKeepFailing):
+        key = call.request_key
+        if key is None or not await idempotency.has_ended(call.account_id, key):
+            raise
+    return permit_of(call.model, caller_of(call))

@@ -1,0 +1,165 @@
+"""A chat call over HTTP, the same on every wire; only the reader of the answer differs."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable
+from contextlib import suppress
+from typing import Protocol
+
+from msgspec.structs import replace
+
+from ai.providers.errors import AnswerTooLate, ProviderError, UpstreamError
+from ai.providers.http_calls import HttpCall, answered, broken, read_body
+from ai.providers.sse import SseSplitter
+from ai.providers.types import ChatEvent, Deadlines, Finish, FinishReason, Usage
+from common.http import TransportError, UpstreamClient, UpstreamResponse
+
+MAX_ANSWER = 16_000_000  # bytes
+
+# Seconds to wait for the end of the body after the last event, so that the connection can be
+# reused.
+_LINGER = 0.2
+
+
+class AnswerReader(Protocol):
+    """Reads one answer: the payloads of a stream one by one, or a plain answer as a single payload.
+
+    `finish` is set when the answer is known to be whole, `done` when nothing can follow. `usage` is
+    the provider's count from the beginning of the answer.
+    """
+
+    finish: FinishReason | None
+    done: bool
+
+    @property
+    def usage(self) -> Usage | None: ...
+
+    def read(self, payload: bytes, events: list[ChatEvent]) -> None:
+        """Append the deltas of one payload to `events`. Raises ProviderErrors."""
+        ...
+
+    def closing(self) -> list[ChatEvent]:
+        """The usage, if any came, and the finish. Raises UpstreamError if the answer is
+        incomplete."""
+        ...
+
+
+async def streamed(
+    client: UpstreamClient, call: HttpCall, reader: AnswerReader, deadlines: Deadlines
+) -> AsyncGenerator[list[ChatEvent], None]:
+    """See `ChatWire.stream`. The finish comes last, by itself or after a usage.
+
+    Closing the generator, or cancelling the task that iterates it, closes the connection.
+    """
+    now = asyncio.get_running_loop().time
+    last = now() + deadlines.total
+    by = min(last, now() + deadlines.first_byte)
+    response = await answered(_sent(client, call, deadlines), by)
+    try:
+        if _is_json(response):
+            yield await _read_whole(response, reader, last)
+            return
+        splitter = SseSplitter()
+        at_end = False
+        counted: Usage | None = None
+        while not (at_end or reader.done):
+            chunk = await _next_chunk(response, reader, by)
+            by = min(last, now() + deadlines.idle)
+            at_end = not chunk
+            events, failure = _read_events(splitter, reader, chunk)
+            if reader.usage != counted:
+                # Yielded at once, because the connection may still break.
+                counted = reader.usage
+                events += [counted] if counted else []
+            if events:
+                yield events
+            if failure:
+                raise failure
+        yield [event for event in reader.closing() if event != counted]
+        if not at_end:
+            await _linger(response)
+    finally:
+        response.close()
+
+
+async def plain(
+    client: UpstreamClient, call: HttpCall, reader: AnswerReader, deadlines: Deadlines
+) -> list[ChatEvent]:
+    """See `ChatWire.complete`. The call must request a plain JSON answer."""
+    last = asyncio.get_running_loop().time() + deadlines.total
+    response = await answered(_sent(client, call, deadlines), last)
+    try:
+        return await _read_whole(response, reader, last)
+    finally:
+        response.close()
+
+
+async def collected(
+    client: UpstreamClient, call: HttpCall, reader: AnswerReader, deadlines: Deadlines
+) -> list[ChatEvent]:
+    """A streamed call, collected for a caller that waits for the whole: only the total deadline
+    counts."""
+    patient = replace(deadlines, first_byte=deadlines.total, idle=deadlines.total)
+    batches = streamed(client, call, reader, patient)
+    return [event async for events in batches for event in events]
+
+
+def closing_events(finish: FinishReason | None, usage: Usage | None) -> list[ChatEvent]:
+    """The last events of an `AnswerReader`. Raises UpstreamError where the answer has no finish."""
+    if finish is None:
+        raise UpstreamError("The provider's answer broke off.")
+    return [usage, Finish(finish)] if usage else [Finish(finish)]
+
+
+def _sent(
+    client: UpstreamClient, call: HttpCall, deadlines: Deadlines
+) -> Awaitable[UpstreamResponse]:
+    return client.post(call.url, call.headers, call.body, connect_timeout=deadlines.connect)
+
+
+async def _read_whole(
+    response: UpstreamResponse, reader: AnswerReader, by: float
+) -> list[ChatEvent]:
+    """All events of a plain JSON answer."""
+    events: list[ChatEvent] = []
+    reader.read(await read_body(response, MAX_ANSWER, by), events)
+    return events + reader.closing()
+
+
+async def _next_chunk(response: UpstreamResponse, reader: AnswerReader, by: float) -> bytes:
+    """The next bytes, b"" at the end. After the finish a broken connection counts as the end."""
+    try:
+        async with asyncio.timeout_at(by):
+            return await response.read_chunk(MAX_ANSWER)
+    except TransportError as error:
+        failure: UpstreamError = broken(error)
+    except TimeoutError:
+        failure = AnswerTooLate()
+    if reader.finish is None:
+        raise failure
+    return b""
+
+
+def _read_events(
+    splitter: SseSplitter, reader: AnswerReader, chunk: bytes
+) -> tuple[list[ChatEvent], ProviderError | None]:
+    """The events of one read, and the failure that ended them: the events before it still count."""
+    events: list[ChatEvent] = []
+    try:
+        for payload in splitter.feed(chunk) if chunk else splitter.flush():
+            reader.read(payload, events)
+            if reader.done:
+                break
+    except ProviderError as error:
+        return events, error
+    return events, None
+
+
+async def _linger(response: UpstreamResponse) -> None:
+    with suppress(TransportError, TimeoutError):
+        async with asyncio.timeout(_LINGER):
+            while await response.read_chunk(MAX_ANSWER):
+                pass
+
+
+def _is_json(response: UpstreamResponse) -> bool:
+    return response.headers.get("Content-Type", "").startswith("application/json")

@@ -1,0 +1,189 @@
+"""Converts the answers of OpenAI-compatible providers into our events.
+
+One chunk of a stream and a whole plain answer differ by a field's name, so one reader reads both.
+It reads all known variants, from every provider: reasoning under two names, content as an array,
+usage in three places.
+"""
+
+import msgspec
+from msgspec import Raw, Struct
+
+from ai.providers.chat_calls import closing_events
+from ai.providers.error_answers import error_from
+from ai.providers.errors import UpstreamError
+from ai.providers.payloads import (
+    Count,
+    decode,
+    is_given,
+    note_counts,
+    partial_count,
+    sensible,
+    usage_decoder,
+    without_nul,
+)
+from ai.providers.types import ChatEvent, FinishReason, ReasoningDelta, TextDelta, Usage
+
+DONE = b"[DONE]"
+
+_FINISH_REASONS: dict[str, FinishReason] = {
+    "length": "length",
+    "model_length": "length",
+    "model_context_window_exceeded": "length",
+    "content_filter": "content_filter",
+    "sensitive": "content_filter",
+    "refusal": "content_filter",
+}  # every other reason, tool calls among them, is an ordinary stop
+_FAILURES = frozenset({"error", "insufficient_system_resource", "network_error"})
+
+
+class _Part(Struct):
+    type: str = ""
+    text: str = ""
+    thinking: list["_Part"] = []
+
+
+class _Delta(Struct):
+    content: str | list[_Part] | None = None
+    refusal: str | None = None
+    reasoning_content: str | None = None
+    reasoning: str | None = None
+
+
+class _Choice(Struct):
+    delta: _Delta | None = None
+    message: _Delta | None = None
+    finish_reason: str | None = None
+    usage: Raw = Raw()
+
+
+class _Groq(Struct):
+    usage: Raw = Raw()
+
+
+class _Answer(Struct):
+    object: str | None = None
+    choices: list[_Choice] | None = None
+    usage: Raw = Raw()
+    x_groq: _Groq | None = None
+    error: Raw = Raw()
+    code: Raw = Raw()
+
+
+class _PromptDetails(Struct):
+    cached_tokens: Raw = Raw()
+
+
+class _CompletionDetails(Struct):
+    reasoning_tokens: Count | None = None
+
+
+class _Usage(Struct):
+    prompt_tokens: Count | None = None
+    completion_tokens: Count | None = None
+    prompt_tokens_details: Raw = Raw()
+    completion_tokens_details: _CompletionDetails | None = None
+    cached_tokens: Raw = Raw()  # Moonshot, Together
+    num_cached_tokens: Raw = Raw()  # Mistral
+    prompt_cache_hit_tokens: Raw = Raw()  # DeepSeek
+
+
+_decode_answer = msgspec.json.Decoder(_Answer).decode
+_decode_usage = usage_decoder(_Usage)
+_decode_prompt_details = msgspec.json.Decoder(_PromptDetails).decode
+
+
+class AnswerReader:
+    """Reads one answer. The finish is yielded at the end: some providers send usage after it."""
+
+    __slots__ = ("_counts", "_reasoning_added", "_refused", "done", "finish", "usage")
+
+    def __init__(self, *, reasoning_added_to_completion: bool) -> None:
+        self._reasoning_added = reasoning_added_to_completion
+        self._refused = False
+        self._counts: dict[str, int] = {}
+        self.usage: Usage | None = None
+        self.finish: FinishReason | None = None
+        self.done = False
+
+    def read(self, payload: bytes, events: list[ChatEvent]) -> None:
+        """Append the deltas of one payload to `events`.
+
+        Raises the ProviderError of an error payload, and UpstreamError for a malformed one.
+        """
+        if payload == DONE:
+            self.done = True
+            return
+        answer = decode(_decode_answer, payload)
+        if _is_error(answer):
+            raise error_from(200, payload)
+        self._note_usage(answer.usage)
+        if answer.x_groq:
+            self._note_usage(answer.x_groq.usage)
+        if answer.choices:
+            self._read_choice(answer.choices[0], events)
+
+    def closing(self) -> list[ChatEvent]:
+        """The usage, if any came, and the finish. Raises UpstreamError if the answer is
+        incomplete."""
+        refused = self.finish and self._refused
+        return closing_events("content_filter" if refused else self.finish, self.usage)
+
+    def _read_choice(self, choice: _Choice, events: list[ChatEvent]) -> None:
+        if delta := choice.delta or choice.message:
+            self._read_delta(delta, events)
+        self._note_usage(choice.usage)
+        if reason := choice.finish_reason:
+            if reason in _FAILURES:
+                raise UpstreamError("The provider gave up in the middle of its answer.")
+            self.finish = _FINISH_REASONS.get(reason, "stop")
+
+    def _read_delta(self, delta: _Delta, events: list[ChatEvent]) -> None:
+        if reasoning := delta.reasoning_content or delta.reasoning:
+            events.append(ReasoningDelta(without_nul(reasoning)))
+        if isinstance(delta.content, list):
+            _read_parts(delta.content, events)
+        elif delta.content:
+            events.append(TextDelta(without_nul(delta.content)))
+        if delta.refusal:
+            self._refused = True
+            events.append(TextDelta(without_nul(delta.refusal)))
+
+    def _note_usage(self, raw: Raw) -> None:
+        """Malformed usage counts as missing."""
+        usage = sensible(_decode_usage, raw)
+        if usage and (usage.prompt_tokens is not None or usage.completion_tokens is not None):
+            note_counts(self._counts, self._normalised(usage))
+            self.usage = Usage(**self._counts)
+
+    def _normalised(self, usage: _Usage) -> Usage:
+        completion = usage.completion_tokens_details
+        reasoning = (completion.reasoning_tokens if completion else None) or 0
+        output = (usage.completion_tokens or 0) + (reasoning if self._reasoning_added else 0)
+        return Usage(
+            input_tokens=usage.prompt_tokens or 0,
+            output_tokens=output,
+            cached_tokens=min(_cached(usage), usage.prompt_tokens or 0),
+            reasoning_tokens=min(reasoning, output),
+        )
+
+
+def _is_error(answer: _Answer) -> bool:
+    flat = answer.object == "error" or (answer.choices is None and is_given(answer.code))
+    return flat or is_given(answer.error)
+
+
+def _cached(usage: _Usage) -> int:
+    """Those of the prompt that came from a cache, by any of their names; a name may be there with
+    zero beside the one that counts."""
+    details = sensible(_decode_prompt_details, usage.prompt_tokens_details)
+    named = (usage.cached_tokens, usage.num_cached_tokens, usage.prompt_cache_hit_tokens)
+    told = [partial_count(each) for each in ((details.cached_tokens if details else Raw()), *named)]
+    return next((count for count in told if count), 0)
+
+
+def _read_parts(parts: list[_Part], events: list[ChatEvent]) -> None:
+    for part in parts:
+        if thought := "".join(inner.text for inner in part.thinking):
+            events.append(ReasoningDelta(without_nul(thought)))
+        if part.text:
+            events.append(TextDelta(without_nul(part.text)))
