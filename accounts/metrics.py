@@ -1,6 +1,6 @@
 """What is counted of accounts."""
 
-from metrics.instruments import Counter
+from observability.metrics.instruments import Counter
 
 guessing_clients = Counter(
     "platform_guessing_clients_total",

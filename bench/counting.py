@@ -23,7 +23,7 @@ from billing.units import Units
 from common.batching import batch_sizes
 from edge.metrics import count_request
 from local.ports import free_port
-from metrics.instruments import Distribution
+from observability.metrics.instruments import Distribution
 from publicapi.v1.chat import PATH
 from simulator.process import RunningSimulator
 

@@ -21,8 +21,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.sdk.trace.sampling import ALWAYS_ON, Sampler
 
 from local.ports import LOOPBACK
-from tracing import spans
-from tracing.otel import OpenTelemetry
+from observability.tracing import spans
+from observability.tracing.otel import OpenTelemetry
 from work.jobs.tests.queueing import wait_until
 
 _SERVER, _CLIENT, _CONSUMER = 2, 3, 5

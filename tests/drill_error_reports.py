@@ -24,7 +24,7 @@ PROMPT = "the lighthouse of Alice's grandmother"
 # A process in which something fails that nobody handles.
 BROKEN = f"""
 import asyncio, config.asgi
-from config.observability import start
+from observability.exporters import start
 start("beat")
 def fail(*_):
     raise ValueError({PROMPT!r})

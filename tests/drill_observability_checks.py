@@ -135,7 +135,8 @@ def test_without_the_settings_a_process_imports_neither_library(
     program = (
         "import sys, config.asgi\n"
         # The client of Redis imports the rest of OpenTelemetry where it is installed.
-        "print(sorted({'opentelemetry.exporter', 'sentry_sdk', 'tracing.otel'} & set(sys.modules)))"
+        "sdks = {'opentelemetry.exporter', 'sentry_sdk', 'observability.tracing.otel'}\n"
+        "print(sorted(sdks & set(sys.modules)))"
     )
     done = run_to_its_end(simulator, sys.executable, "-c", program)
     assert done.stdout.strip() == "[]"

@@ -9,8 +9,8 @@ import events.metrics
 import publicapi.v1.app  # noqa: F401
 from common.pool_metrics import PoolCollector
 from local.paths import ROOT
-from metrics.instruments import Instrument
-from metrics.registry import REGISTRY
+from observability.metrics.instruments import Instrument
+from observability.metrics.registry import REGISTRY
 from tests.documents import assert_same, rows, section
 
 PAGE = ROOT / "docs" / "operations" / "metrics.md"

@@ -6,7 +6,7 @@ import time
 import httpx
 import pytest
 
-from metrics.server import port_of, serve
+from observability.metrics.server import port_of, serve
 
 LOOPBACK = "127.0.0.1"
 

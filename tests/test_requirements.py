@@ -12,9 +12,9 @@ from local.paths import ROOT
 LEFT_OUT = ("tests", "bench", "simulator", "local", ".venv", "var")
 # What these import may be missing: a process that needs it, and has it not, refuses to start.
 OPTIONAL = {
-    "platform/config/error_reports.py",
-    "platform/config/observability.py",
-    "platform/tracing/otel.py",
+    "platform/observability/error_reports.py",
+    "platform/observability/exporters.py",
+    "platform/observability/tracing/otel.py",
 }
 
 

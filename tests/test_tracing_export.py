@@ -6,6 +6,7 @@ import httpx
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 from opentelemetry.trace import TraceFlags
 
+from observability.tracing import spans
 from publicapi.tests.v1.customer import new_customer
 from simulator.process import RunningSimulator
 from studios.tests.artist import new_artist
@@ -13,7 +14,6 @@ from studios.types import JOBS, Kind
 from tests.collector import new_trace, recording, running_collector, silent_server
 from tests.service import Web, running_web
 from tests.worker import running_worker
-from tracing import spans
 from work.jobs.models import Job
 
 PICTURES = "gpt-image-2.5-flare"

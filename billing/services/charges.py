@@ -29,7 +29,7 @@ from billing.types import (
 from common.batching import Batcher
 from common.database import Lane, Row, get_database
 from common.loop_local import LoopLocal
-from tracing import spans
+from observability.tracing import spans
 
 _HOLD_IDEMPOTENTLY = "SELECT * FROM money_hold_idempotently(%s,%s,%s,%s)"
 _RESOLVE_UNDELIVERED = "SELECT * FROM money_resolve_undelivered(%s,%s,%s)"

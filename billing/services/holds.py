@@ -7,7 +7,7 @@ from django.db import connection
 from ai.catalog.selectors import get_catalog
 from billing.hold_errors import HELD, refusal_of
 from billing.types import HoldRequest, as_json
-from tracing import spans
+from observability.tracing import spans
 from work.leases import services as leases
 
 # The kind of a job's lease.
@@ -33,9 +33,9 @@ def hold(request: HoldRequest) -> None:
 def hold_for_job(request: HoldRequest) -> None:
     """Hold as `hold` does, for a call that a job makes later: `owner_id` is the job's id.
 
-    The transaction creates the job too (`work.jobs.services.enqueue`), after all its holds. The hold is
-    kept whatever process dies; it lapses at its deadline, or when the job ends. `charges.begin`
-    gives the call a deadline of its own.
+    The transaction creates the job too (`work.jobs.services.enqueue`), after all its holds. The
+    hold is kept whatever process dies; it lapses at its deadline, or when the job ends.
+    `charges.begin` gives the call a deadline of its own.
     """
     hold(request)
     # At once: the next hold of this account expires charges whose owner has no lease.

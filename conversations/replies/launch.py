@@ -10,7 +10,7 @@ from ai.inference.services import admit
 from conversations.models import Message
 from conversations.replies.running import Reply
 from conversations.services.sending import StartedReply
-from tracing import spans
+from observability.tracing import spans
 from work.jobs.executor import get_job_executor
 
 

@@ -47,7 +47,7 @@ from common.errors import (
     ValidationFailed,
 )
 from common.set_up import is_missing, report_missing
-from tracing import spans
+from observability.tracing import spans
 
 MAX_BODY_BYTES = 1_000_000
 MAX_DEPTH = 64

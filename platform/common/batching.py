@@ -9,8 +9,8 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Generic, TypeVar
 
-from metrics.instruments import Histogram
-from metrics.labels import OTHER
+from observability.metrics.instruments import Histogram
+from observability.metrics.labels import OTHER
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

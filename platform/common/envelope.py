@@ -6,7 +6,7 @@ from django.http import JsonResponse
 from rest_framework import status
 
 from common.errors import DomainError
-from tracing import spans
+from observability.tracing import spans
 
 
 def body(error: DomainError) -> dict[str, Any]:

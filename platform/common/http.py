@@ -14,7 +14,7 @@ from typing import NamedTuple
 import aiohttp
 from yarl import URL
 
-from tracing.spans import with_traceparent
+from observability.tracing.spans import with_traceparent
 
 _IDLE_CONNECTION = 60.0  # seconds that an unused connection is kept
 # A socket that the other side has closed fails at once; after a later failure the provider may have

@@ -10,7 +10,7 @@ from structlog.contextvars import bound_contextvars
 from common import envelope
 from common.errors import DomainError, LengthRequired, MalformedRequest, UnknownHost
 from common.ids import request_id
-from tracing import spans
+from observability.tracing import spans
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
 

@@ -9,7 +9,7 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
 from common import database
-from metrics.registry import REGISTRY
+from observability.metrics.registry import REGISTRY
 
 # The number that a pool has, and its metric. Milliseconds are shown as seconds.
 _LEVELS = {

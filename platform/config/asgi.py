@@ -21,7 +21,7 @@ from accounts.hashers import AT_ONCE, WAIT_SECONDS
 from accounts.sign_in_attempts import read_attempt
 from ai.provider_health.services import get_started
 from common.multipart import MAX_FORM_BYTES, TOO_LARGE
-from config import health, metrics, observability
+from config import health, metrics
 from config.checks import refuse_unsafe_start
 from config.draining import RequestsWithoutLifespan, begin_with_sigterm, close
 from config.headers import SecurityHeaders
@@ -38,6 +38,7 @@ from edge.request_queue import RequestQueue
 from edge.sign_in_queue import SignInQueue
 from edge.streaming_response import StreamingResponses
 from edge.traced_requests import TracedRequests
+from observability import exporters
 from publicapi.v1.app import application as v1_application
 from publicapi.v1.app import is_public
 
@@ -155,7 +156,7 @@ async def lifespan(receive: Any, send: Any) -> None:
     _without_lifespan.are_expected = False
     try:
         await _start()
-    except (OSError, observability.NotStarted) as error:
+    except (OSError, exporters.NotStarted) as error:
         await send({"type": "lifespan.startup.failed", "message": str(error)})
         return
     except Exception:
@@ -166,13 +167,13 @@ async def lifespan(receive: Any, send: Any) -> None:
     await receive()
     collecting.cancel()
     await close()
-    await asyncio.to_thread(observability.stop)
+    await asyncio.to_thread(exporters.stop)
     await send({"type": "lifespan.shutdown.complete"})
 
 
 async def _start() -> None:
     metrics.start("web")
-    observability.start("web")
+    exporters.start("web")
     await asyncio.to_thread(get_started)  # the first call does not wait for Redis
     spare_loaded_code()
     begin_with_sigterm()

@@ -102,7 +102,7 @@ def _start_metrics(kind: Literal["worker", "beat"]) -> None:
 def _start_observability(kind: Literal["worker", "beat"]) -> None:
     """Raises SystemExit where the settings cannot be used: a worker would take messages without
     the loop that does their jobs."""
-    from config.observability import NotStarted, start
+    from observability.exporters import NotStarted, start
 
     try:
         start(kind)
@@ -111,7 +111,7 @@ def _start_observability(kind: Literal["worker", "beat"]) -> None:
 
 
 def _stop_observability() -> None:
-    from config.observability import stop
+    from observability.exporters import stop
 
     stop()
 

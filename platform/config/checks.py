@@ -16,8 +16,8 @@ from django.core.checks import CheckMessage, Error, register
 from django.core.exceptions import ImproperlyConfigured
 from django.http.request import split_domain_port
 
-from config.observability import observability_dangers
-from metrics.server import port_of
+from observability.exporters import observability_dangers
+from observability.metrics.server import port_of
 
 MINIMUM_SECRET_LENGTH = 32
 # A random secret of 32 hexadecimal digits has 14 different ones on average, and hardly ever 8.

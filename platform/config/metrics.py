@@ -6,8 +6,8 @@ from django.conf import settings
 
 from ai.inference.metrics import max_open_calls, show_faults_of
 from common import pool_metrics  # noqa: F401 - registers its metrics
-from metrics.instruments import Gauge
-from metrics.server import port_of, serve
+from observability.metrics.instruments import Gauge
+from observability.metrics.server import port_of, serve
 
 Kind = Literal["web", "worker", "beat"]
 

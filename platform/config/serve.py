@@ -19,7 +19,7 @@ from uvicorn.main import main as uvicorn
 from common.shutdown import SERVER_SECONDS, drain_seconds, notice_seconds
 from config.graceful_accept import ignore_new_connections
 from config.memory import return_freed_buffers
-from metrics.server import port_of
+from observability.metrics.server import port_of
 
 APPLICATION = "config.asgi:application"
 # Longer than proxies (nginx and ALB 60 s, Caddy 120 s) and clients (Go 90 s) keep an idle

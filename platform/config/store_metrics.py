@@ -17,7 +17,7 @@ from redis.exceptions import RedisError
 
 from common.database import Database, DatabaseUnavailable, get_database
 from common.money import NUSD_PER_USD
-from metrics.instruments import Gauge, Labels
+from observability.metrics.instruments import Gauge, Labels
 from work.jobs.models import Job
 
 log = structlog.get_logger(__name__)

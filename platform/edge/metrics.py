@@ -3,8 +3,8 @@
 import time
 
 from common.errors import DomainError
-from metrics.instruments import CALL_SECONDS, STEP_SECONDS, Counter, Gauge, Histogram
-from metrics.labels import Declared, FirstSeen
+from observability.metrics.instruments import CALL_SECONDS, STEP_SECONDS, Counter, Gauge, Histogram
+from observability.metrics.labels import Declared, FirstSeen
 
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 STATUSES = frozenset({"2xx", "3xx", "4xx", "5xx", "none"})

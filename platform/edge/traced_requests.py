@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Collection
 
 from edge.asgi import Application, Headers, Message, Receive, Scope, Send
 from edge.metrics import METHODS
-from tracing import spans
+from observability.tracing import spans
 
 SERVER_ERROR = 500
 # Version 00 has 55, later ones may have more. The SDK writes a line for each one that is longer.

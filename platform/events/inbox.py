@@ -1,9 +1,9 @@
 """The inbox of a stream: messages of users to the work that writes the stream.
 
 A message is stored in the transaction that accepts it, numbered, and waits until a transaction that
-has used it marks it as read. A job that listens (`work.jobs.running.RunningJob.on_message`) hears of new
-messages within a quarter of a second; one that begins reads what waits. A process that dies before
-it has marked a message leaves the message to the next.
+has used it marks it as read. A job that listens (`work.jobs.running.RunningJob.on_message`) hears
+of new messages within a quarter of a second; one that begins reads what waits. A process that dies
+before it has marked a message leaves the message to the next.
 
 The inbox belongs to the app that writes the stream, which checks who may send. Its lock comes
 before the head of the stream.

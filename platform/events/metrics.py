@@ -4,7 +4,7 @@ import time
 from datetime import datetime
 
 from events.types import Frame
-from metrics.instruments import STEP_SECONDS, Gauge, Histogram
+from observability.metrics.instruments import STEP_SECONDS, Gauge, Histogram
 
 open_sockets = Gauge("platform_open_sockets", "Sockets that follow a stream.").labels()
 delivery_seconds = Histogram(

@@ -17,7 +17,7 @@ from local import postgres, redis
 from local.errors import LocalError
 from local.paths import PYTHONPATH, ROOT
 from local.ports import LOOPBACK, choose_ports, is_free, noted_ports
-from metrics.server import port_of
+from observability.metrics.server import port_of
 
 DATABASE = "platform"
 CONNECTOR_CLIENTS = ("GITHUB_CLIENT_ID", "GITLAB_CLIENT_ID", "GOOGLE_DRIVE_CLIENT_ID")

@@ -14,15 +14,15 @@ from common.set_up import is_missing, report_missing
 from edge.asgi import Headers, Receive, Scope, Send, domain_of
 from edge.metrics import METHODS, count_request
 from edge.traced_requests import name_request
-from metrics.instruments import Counter
-from metrics.labels import Declared
+from observability.metrics.instruments import Counter
+from observability.metrics.labels import Declared
+from observability.tracing import spans
 from publicapi.v1 import chat, errors
 from publicapi.v1.embeddings import create_embeddings
 from publicapi.v1.exchange import Exchange
 from publicapi.v1.images import create_images
 from publicapi.v1.models import MODEL_PREFIX, get_model, list_models
 from publicapi.v1.usage import report_usage
-from tracing import spans
 
 log = structlog.get_logger(__name__)
 

@@ -26,8 +26,8 @@ MARKER = re.compile(r'"marker": "(act-[0-9-]+)"')
 BILLED = ("settled", "expired")
 # Acts that are one call each.
 SINGLE = ("chat", "embeddings", "picture_call", "transcript")
-# A call is tried again, twice, before it has brought anything (platform/ai/inference/retries.py); and
-# each time sent again where a kept connection fails at once (platform/common/http.py).
+# A call is tried again, twice, before it has brought anything (platform/ai/inference/retries.py);
+# and each time sent again where a kept connection fails at once (platform/common/http.py).
 ATTEMPTS = 2 * 3
 
 

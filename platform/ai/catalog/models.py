@@ -181,10 +181,10 @@ class PriceVersion(models.Model):
 
     Token prices are micro-USD per 1,000,000 tokens (one token costs that many pico-USD); image
     prices are nano-USD per picture, speech prices nano-USD per hour of audio, unit prices nano-USD
-    per second of video or per 3D asset, by variant (see ai.catalog.params). `*_fee` is the platform's,
-    added to the provider's rate. `cached_input` is the rate of input tokens that the provider has
-    read from its cache, NULL where it has none. It is never above `input`, so that a call without
-    cached tokens is the dearest: what is held for it.
+    per second of video or per 3D asset, by variant (see ai.catalog.params). `*_fee` is the
+    platform's, added to the provider's rate. `cached_input` is the rate of input tokens that the
+    provider has read from its cache, NULL where it has none. It is never above `input`, so that a
+    call without cached tokens is the dearest: what is held for it.
     """
 
     id = models.BigAutoField(primary_key=True)

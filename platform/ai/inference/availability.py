@@ -1,4 +1,5 @@
-"""Can a model be called now? Asked before anything is held; `ai.provider_health` knows the answer."""
+"""Can a model be called now? Asked before anything is held; `ai.provider_health` knows the
+answer."""
 
 from uuid import UUID
 

@@ -14,8 +14,8 @@ from ai.providers.errors import AccountFault
 from billing.types import ChargeStatus, Ending, Resolution
 from common.errors import DomainError
 from common.money import NUSD_PER_USD
-from metrics.instruments import CALL_SECONDS, STEP_SECONDS, Counter, Gauge, Histogram
-from metrics.labels import Declared
+from observability.metrics.instruments import CALL_SECONDS, STEP_SECONDS, Counter, Gauge, Histogram
+from observability.metrics.labels import Declared
 
 KINDS = Declared(Call, "kind")
 

@@ -1,7 +1,8 @@
 """Probes: tiny calls that the platform makes and pays for itself, to learn how a provider is.
 
-They begin where `ai.provider_health` finds one due, and go the way of all calls: hold, call, meter, settle. One
-task of each process looks for them, and ends the calls that a silent provider has left behind.
+They begin where `ai.provider_health` finds one due, and go the way of all calls: hold, call, meter,
+settle. One task of each process looks for them, and ends the calls that a silent provider has left
+behind.
 """
 
 import asyncio

@@ -26,7 +26,7 @@ from billing.types import Checkpoint, Ending, Resolution, StoredAnswer, Undelive
 from common.database import DatabaseUnavailable
 from common.errors import DomainError, ServiceUnavailable
 from common.ids import uuid7
-from tracing import spans
+from observability.tracing import spans
 
 # The answer waits this long for the settlement; then it goes out, and settling goes on.
 SETTLE_TIMEOUT = 2.0

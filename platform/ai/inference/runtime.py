@@ -22,7 +22,7 @@ from billing.services import charges
 from common.database import DatabaseUnavailable
 from common.errors import ServiceUnavailable
 from common.loop_local import LoopLocal
-from tracing import spans
+from observability.tracing import spans
 from work.leases.keeper import get_lease_keeper
 
 log = structlog.get_logger(__name__)

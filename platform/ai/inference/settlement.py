@@ -11,7 +11,7 @@ from django.db import Error as OrmError
 from billing.types import Ending, Resolution
 from common.backoff import backoff
 from common.database import DatabaseUnavailable
-from tracing import spans
+from observability.tracing import spans
 
 log = structlog.get_logger(__name__)
 

@@ -41,8 +41,9 @@ class Call(Struct, frozen=True, kw_only=True, dict=True):
 
     A caller whose own rows describe the call names the charge (`charge_id`), and writes these rows
     in the transaction that ends the charge (`conclude`). The caller may have placed the hold in the
-    transaction that creates the rows (see ai.inference.holds): `held_by` is the owner of that charge,
-    which is this process or a job. Then the caller ends the charge where the call is not started.
+    transaction that creates the rows (see ai.inference.holds): `held_by` is the owner of that
+    charge, which is this process or a job. Then the caller ends the charge where the call is not
+    started.
     """
 
     kind: ClassVar[str]

@@ -9,8 +9,8 @@ from ai.operations.types import OperationCall, Refused, Step, TurnedAway, Unansw
 from ai.providers.errors import ProviderError
 from ai.providers.operations import Failed, Unknown
 from common.errors import DomainError
-from tracing import spans
-from tracing.spans import Span
+from observability.tracing import spans
+from observability.tracing.spans import Span
 
 T = TypeVar("T")
 

@@ -9,8 +9,8 @@ from django.conf import settings
 
 from ai.provider_health.selectors import circuit_states, resting_keys, switched_off
 from ai.provider_health.switches import NAMES
-from metrics.instruments import Labels, ReadGauge
-from metrics.labels import FirstSeen
+from observability.metrics.instruments import Labels, ReadGauge
+from observability.metrics.labels import FirstSeen
 
 PROVIDERS = frozenset(NAMES)
 # A call names a model of the catalog; only operators add any.

@@ -4,8 +4,8 @@ from django.db import models
 
 
 class Provider(models.Model):
-    """A provider of `ai.providers.config`. `is_off`: an operator has switched it off; `models_off` are
-    the ids of its models that are switched off by themselves."""
+    """A provider of `ai.providers.config`. `is_off`: an operator has switched it off; `models_off`
+    are the ids of its models that are switched off by themselves."""
 
     name = models.CharField(primary_key=True, max_length=32)
     is_off = models.BooleanField(default=False)

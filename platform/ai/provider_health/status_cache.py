@@ -1,8 +1,8 @@
 """What this process knows of all circuits, switches and callers: read at each call, without any
 I/O.
 
-`ai.provider_health.exchange` shares it with the other processes. Safe for threads. The circuits are those of
-the catalog's models, so there are few of them.
+`ai.provider_health.exchange` shares it with the other processes. Safe for threads. The circuits are
+those of the catalog's models, so there are few of them.
 """
 
 import time

@@ -22,8 +22,8 @@ _VERSION = "2023-06-01"
 
 
 class Anthropic:
-    """An `ai.providers.types.ChatWire`. Every call is streamed: the API advises this for answers that
-    take minutes, because a dead connection then shows at once."""
+    """An `ai.providers.types.ChatWire`. Every call is streamed: the API advises this for answers
+    that take minutes, because a dead connection then shows at once."""
 
     shows_reasoning = False  # summaries of it
 

@@ -41,7 +41,7 @@ _decode_language = msgspec.json.Decoder(str).decode
 
 
 class Deepgram:
-    """Deepgram's interface (a `ai.providers.types.SpeechWire`). It never retries."""
+    """Deepgram's interface (an `ai.providers.types.SpeechWire`). It never retries."""
 
     def __init__(self, config: ProviderConfig, client: UpstreamClient) -> None:
         self._client = client

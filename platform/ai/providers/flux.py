@@ -69,7 +69,8 @@ _decode_state = msgspec.json.Decoder(_State).decode
 
 
 class Flux:
-    """Black Forest Labs' interface (a `ai.providers.types.ImageWire`). It submits nothing twice."""
+    """Black Forest Labs' interface (an `ai.providers.types.ImageWire`). It submits nothing
+    twice."""
 
     def __init__(self, config: ProviderConfig, client: UpstreamClient) -> None:
         self._client = client

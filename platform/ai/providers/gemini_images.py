@@ -43,7 +43,7 @@ _MODERATED = frozenset(
 
 
 class GeminiImages:
-    """Gemini's image interface (a `ai.providers.types.ImageWire`). It never retries."""
+    """Gemini's image interface (an `ai.providers.types.ImageWire`). It never retries."""
 
     def __init__(self, config: ProviderConfig, client: UpstreamClient) -> None:
         self._client = client

@@ -1,5 +1,5 @@
-"""Which of our keys rest: those that a provider has refused. Kept in this process; `ai.provider_health` tells
-the other processes.
+"""Which of our keys rest: those that a provider has refused. Kept in this process;
+`ai.provider_health` tells the other processes.
 
 A key is named by its provider and a fingerprint, from which the key cannot be found.
 """

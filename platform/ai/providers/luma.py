@@ -48,7 +48,8 @@ _decode_generation = msgspec.json.Decoder(_Generation).decode
 
 
 class Luma(WithoutReferences):
-    """Luma's interface (a `ai.providers.media.MediaWire` of VideoOrders). It submits nothing twice."""
+    """Luma's interface (an `ai.providers.media.MediaWire` of VideoOrders). It submits nothing
+    twice."""
 
     can_cancel = True
 

@@ -59,7 +59,8 @@ _decode_credits = msgspec.json.Decoder(Count, strict=False).decode
 
 
 class Meshy(WithoutReferences):
-    """Meshy's interface (a `ai.providers.media.MediaWire` of AssetOrders). It submits nothing twice.
+    """Meshy's interface (an `ai.providers.media.MediaWire` of AssetOrders). It submits nothing
+    twice.
 
     The id of an operation is the path of its task.
     """

@@ -15,7 +15,7 @@ from common.http import UpstreamClient
 
 
 class OpenAICompatible:
-    """One provider's chat interface (a `ai.providers.types.ChatWire`).
+    """One provider's chat interface (an `ai.providers.types.ChatWire`).
 
     It never retries; only `UpstreamClient.post` repeats a call that used a dead connection, once.
     """

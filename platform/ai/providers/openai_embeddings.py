@@ -48,7 +48,8 @@ _decode_usage = usage_decoder(_Usage)
 
 
 class OpenAIEmbeddings:
-    """One provider's embeddings interface (a `ai.providers.types.EmbeddingWire`). It never retries."""
+    """One provider's embeddings interface (an `ai.providers.types.EmbeddingWire`). It never
+    retries."""
 
     def __init__(self, config: ProviderConfig, client: UpstreamClient) -> None:
         self._client = client

@@ -40,7 +40,7 @@ _decode_answer = msgspec.json.Decoder(_Answer).decode
 
 
 class OpenAIImages:
-    """One provider's image interface (a `ai.providers.types.ImageWire`). It never retries."""
+    """One provider's image interface (an `ai.providers.types.ImageWire`). It never retries."""
 
     def __init__(self, config: ProviderConfig, client: UpstreamClient) -> None:
         self._client = client

@@ -28,7 +28,7 @@ _decode_language = msgspec.json.Decoder(str).decode
 
 
 class OpenAISpeech:
-    """One provider's speech interface (a `ai.providers.types.SpeechWire`). It never retries."""
+    """One provider's speech interface (an `ai.providers.types.SpeechWire`). It never retries."""
 
     def __init__(self, config: ProviderConfig, client: UpstreamClient) -> None:
         self._client = client

@@ -67,7 +67,7 @@ _decode_cost = msgspec.json.Decoder(_Cost).decode
 
 
 class Runway(WithoutReferences):
-    """Runway's interface (a `ai.providers.media.MediaWire` of VideoOrders). It submits nothing
+    """Runway's interface (an `ai.providers.media.MediaWire` of VideoOrders). It submits nothing
     twice."""
 
     can_cancel = True

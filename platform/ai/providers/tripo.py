@@ -76,7 +76,7 @@ _decode_credits = msgspec.json.Decoder(Count, strict=False).decode
 
 
 class Tripo(WithoutReferences):
-    """Tripo's interface (a `ai.providers.media.MediaWire` of AssetOrders). It submits nothing
+    """Tripo's interface (an `ai.providers.media.MediaWire` of AssetOrders). It submits nothing
     twice."""
 
     can_cancel = False

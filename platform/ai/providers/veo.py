@@ -67,7 +67,7 @@ _decode_nothing = msgspec.json.Decoder(dict[str, Any]).decode
 
 
 class Veo(WithoutReferences):
-    """Google's interface (a `ai.providers.media.MediaWire` of VideoOrders). It submits nothing
+    """Google's interface (an `ai.providers.media.MediaWire` of VideoOrders). It submits nothing
     twice."""
 
     can_cancel = True

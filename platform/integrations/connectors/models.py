@@ -58,9 +58,10 @@ class ConnectorManager(models.Manager["Connector"]):
 class Connector(models.Model):
     """A user's account `login` at a provider, reached with tokens that the user has consented to.
 
-    `base_url` is that of the service (integrations/connectors/providers.py) when it was connected. `scopes` are
-    null where the provider does not say. `expires_at`: of the access token. `refused_at`: when the
-    provider refused our tokens. A disconnected one stays until its grant is revoked.
+    `base_url` is that of the service (integrations/connectors/providers.py) when it was connected.
+    `scopes` are null where the provider does not say. `expires_at`: of the access token.
+    `refused_at`: when the provider refused our tokens. A disconnected one stays until its grant is
+    revoked.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

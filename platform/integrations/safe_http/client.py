@@ -158,7 +158,8 @@ class Client:
 
 
 class _Transport(httpx.BaseTransport):
-    """httpx over connections of `CheckedNetwork`, with errors of `integrations.safe_http.errors`."""
+    """httpx over connections of `CheckedNetwork`, with errors of
+    `integrations.safe_http.errors`."""
 
     def __init__(self, *, in_clear: bool) -> None:
         self._pool = httpcore.ConnectionPool(
@@ -253,8 +254,8 @@ def _check_type(answer: Answer, media_types: Sequence[str]) -> None:
 
 
 def _translated(error: Exception, host: str) -> Exception:
-    """The error of `integrations.safe_http.errors` for one of httpcore; an OutboundError and what httpcore does
-    not know stay as they are."""
+    """The error of `integrations.safe_http.errors` for one of httpcore; an OutboundError and what
+    httpcore does not know stay as they are."""
     if isinstance(error, httpcore.ConnectError | httpcore.ConnectTimeout | httpcore.PoolTimeout):
         return NotSent(f"{host} cannot be reached.")
     if isinstance(error, httpcore.TimeoutException):

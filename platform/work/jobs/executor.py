@@ -17,8 +17,8 @@ from common.database import DatabaseUnavailable
 from common.loop_local import LoopLocal
 from common.set_up import is_missing, report_missing
 from common.threads import in_thread
-from tracing import spans
-from tracing.spans import Span
+from observability.tracing import spans
+from observability.tracing.spans import Span
 from work.jobs import claims
 from work.jobs.lost import recover
 from work.jobs.models import Job

@@ -34,8 +34,8 @@ class Handler(LostJobHandler, Protocol):
         """What becomes of a job that was lost: for FAIL, `on_lost` ends it.
 
         Synchronous, in the transaction that lets the job start again: the handler may write what
-        the next attempt needs. A job starts again a few times (`work.jobs.lost.MAX_LOSSES`), and not
-        once its user has asked for its end; then it fails whatever the action is, and what the
+        the next attempt needs. A job starts again a few times (`work.jobs.lost.MAX_LOSSES`), and
+        not once its user has asked for its end; then it fails whatever the action is, and what the
         handler has written here is rolled back. CONTINUE counts from the last attempt that
         scheduled the job.
         """
@@ -60,8 +60,8 @@ def register(kind: str, handler: Handler) -> None:
 
 
 def register_begun(kind: str, handler: LostJobHandler) -> None:
-    """Register a kind that begins in the process of its request (`work.jobs.services.begin`). Workers do
-    not run such jobs."""
+    """Register a kind that begins in the process of its request (`work.jobs.services.begin`).
+    Workers do not run such jobs."""
     _lost_job_handlers[kind] = handler
 
 

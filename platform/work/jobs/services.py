@@ -12,7 +12,7 @@ from django.db.models.functions import Now
 
 from accounts.models import User
 from events import inbox
-from tracing import spans
+from observability.tracing import spans
 from work.jobs.dispatch import get_dispatcher
 from work.jobs.errors import TooManyRuns
 from work.jobs.models import Job

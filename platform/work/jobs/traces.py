@@ -5,8 +5,8 @@ from contextlib import asynccontextmanager
 
 import structlog
 
-from tracing import spans
-from tracing.spans import NO_SPAN, Span
+from observability.tracing import spans
+from observability.tracing.spans import NO_SPAN, Span
 from work.jobs import claims
 from work.jobs.running import RunningJob
 

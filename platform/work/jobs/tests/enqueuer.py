@@ -1,7 +1,7 @@
 """A process that puts jobs in, with stores of its own choice.
 
-`python -m work.jobs.tests.enqueuer`: for each line of its input, a kind of job, a line with the job's id
-and the seconds that took.
+`python -m work.jobs.tests.enqueuer`: for each line of its input, a kind of job, a line with the
+job's id and the seconds that took.
 """
 
 import subprocess

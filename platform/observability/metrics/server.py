@@ -9,7 +9,7 @@ from http.server import ThreadingHTTPServer
 
 from prometheus_client import MetricsHandler
 
-from metrics.registry import REGISTRY
+from observability.metrics.registry import REGISTRY
 
 log = logging.getLogger(__name__)
 

@@ -32,7 +32,7 @@ class Span(Protocol):
 
 
 class Tracing(Protocol):
-    """What makes spans while tracing is on (`tracing.otel`)."""
+    """What makes spans while tracing is on (`observability.tracing.otel`)."""
 
     def span(
         self, name: str, kind: Kind, parent: str, attributes: Mapping[str, Value]

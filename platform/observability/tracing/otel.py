@@ -1,4 +1,4 @@
-"""The SDK of OpenTelemetry behind `tracing.spans`. Imported only where tracing is on.
+"""The SDK of OpenTelemetry behind `observability.tracing.spans`. Imported only where tracing is on.
 
 Spans are exported by a thread, out of a bounded queue: a collector that is slow or away costs
 spans, and never time.
@@ -18,8 +18,8 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import SpanKind, Status, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from tracing import spans
-from tracing.spans import Kind, Span, Value, code_of
+from observability.tracing import spans
+from observability.tracing.spans import Kind, Span, Value, code_of
 
 # Where the environment gives the service no name of its own.
 SERVICE_NAME = "platform"
@@ -57,7 +57,7 @@ def _is_dropped() -> bool:
 
 
 class _Span:
-    """A `tracing.spans.Span`."""
+    """An `observability.tracing.spans.Span`."""
 
     __slots__ = ("_span", "has_failed")
 
@@ -81,7 +81,7 @@ class _Span:
 
 
 class OpenTelemetry:
-    """A `tracing.spans.Tracing`."""
+    """An `observability.tracing.spans.Tracing`."""
 
     def __init__(self, provider: TracerProvider) -> None:
         self._provider = provider

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 
 if TYPE_CHECKING:
-    from tracing.otel import OpenTelemetry
+    from observability.tracing.otel import OpenTelemetry
 
 # Seconds for the last spans, and for the last reports, after the drain. Together they are less than
 # what a worker has left then (`work.jobs.worker.LEAVE_SECONDS`).
@@ -32,12 +32,12 @@ def start(kind: Literal["web", "worker", "beat"]) -> None:
     global _tracing  # noqa: PLW0603 - set when the process starts and ends
     if settings.SENTRY_DSN:
         with _explaining("Sentry", "SENTRY_..."):
-            from config import error_reports
+            from observability import error_reports
 
             error_reports.start(kind, seconds=FLUSH_SECONDS)
     if settings.OTEL_EXPORTER_OTLP_ENDPOINT and kind != "beat" and not _is_disabled():
         with _explaining("OpenTelemetry", "OTEL_..."):
-            from tracing import otel
+            from observability.tracing import otel
 
             _tracing = otel.start(kind)
 
@@ -46,12 +46,12 @@ def stop() -> None:
     """Send what waits, within a time limit."""
     global _tracing  # noqa: PLW0603 - see above
     if _tracing is not None:
-        from tracing import otel
+        from observability.tracing import otel
 
         otel.stop(_tracing, seconds=FLUSH_SECONDS)
         _tracing = None
     if settings.SENTRY_DSN:
-        from config import error_reports
+        from observability import error_reports
 
         error_reports.stop(seconds=FLUSH_SECONDS)
 

@@ -15,8 +15,8 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
-from metrics.labels import OTHER
-from metrics.registry import REGISTRY
+from observability.metrics.labels import OTHER
+from observability.metrics.registry import REGISTRY
 
 # The series of one metric. What comes later is counted as `other`, under every label.
 MAX_SERIES = 2_000

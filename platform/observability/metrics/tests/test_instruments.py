@@ -6,9 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from prometheus_client import generate_latest
 
-from metrics.instruments import MAX_SERIES, Counter, Gauge, Histogram, ReadGauge
-from metrics.labels import Declared, FirstSeen
-from metrics.registry import REGISTRY
+from observability.metrics.instruments import MAX_SERIES, Counter, Gauge, Histogram, ReadGauge
+from observability.metrics.labels import Declared, FirstSeen
+from observability.metrics.registry import REGISTRY
 
 COLOURS = frozenset({"red", "blue"})
 

@@ -20,7 +20,7 @@ from sentry_sdk.integrations.excepthook import ExcepthookIntegration
 from sentry_sdk.utils import event_from_exception
 from structlog.contextvars import get_contextvars
 
-from tracing import spans
+from observability.tracing import spans
 
 if TYPE_CHECKING:
     from sentry_sdk._types import Event, Hint
