@@ -13,7 +13,7 @@ from accounts.errors import TooManyAttempts
 from accounts.models import SecondFactor
 from accounts.services import lockout, second_factor
 from accounts.types import Client
-from backoffice.theme import AdminAuthenticationForm, PasswordChangeForm
+from admin_ui.theme import AdminAuthenticationForm, PasswordChangeForm
 from common.errors import ServiceUnavailable
 from edge.client_ip import client_ip_of
 

@@ -16,9 +16,9 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from accounts.keys import PREFIX
 from accounts.models import ApiKey, User
-from backoffice.ranks import may_view
-from backoffice.related import find_related
-from backoffice.tables import Table, link
+from admin_ui.ranks import may_view
+from admin_ui.related import find_related
+from admin_ui.tables import Table, link
 from billing.models import Charge, IdempotencyKey, LedgerEntry, Refund
 from common.ids import as_uuid
 from common.money import usd_text

@@ -12,12 +12,12 @@ from django.urls import reverse
 from django.utils.html import format_html
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
-from backoffice import related
-from backoffice.acts import Act, Acting
-from backoffice.filters import PeriodFilter
-from backoffice.pages import OfAnAccount, ReadOnly
-from backoffice.related import Related
-from backoffice.theme import DropdownFilter, TabularInline, action, display
+from admin_ui import related
+from admin_ui.acts import Act, Acting
+from admin_ui.filters import PeriodFilter
+from admin_ui.pages import OfAnAccount, ReadOnly
+from admin_ui.related import Related
+from admin_ui.theme import DropdownFilter, TabularInline, action, display
 from billing.selectors.charges import get_billed
 from common.money import usd_text
 from conversations.models import Conversation, Feedback, Message

@@ -10,11 +10,11 @@ from django.urls import reverse
 from django.utils.html import format_html
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
-from backoffice import related
-from backoffice.filters import PeriodFilter
-from backoffice.pages import NewestOnly, ReadOnly
-from backoffice.related import Related
-from backoffice.theme import TabularInline, display
+from admin_ui import related
+from admin_ui.filters import PeriodFilter
+from admin_ui.pages import NewestOnly, ReadOnly
+from admin_ui.related import Related
+from admin_ui.theme import TabularInline, display
 from common.money import usd_text
 from council.models import Generation, Session
 from council.selectors.cards import session_cost

@@ -10,11 +10,11 @@ from django.urls import reverse
 from django.utils.html import format_html
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
-from backoffice import related
-from backoffice.filters import PeriodFilter
-from backoffice.pages import OfAnAccount, ReadOnly
-from backoffice.related import Related
-from backoffice.theme import display
+from admin_ui import related
+from admin_ui.filters import PeriodFilter
+from admin_ui.pages import OfAnAccount, ReadOnly
+from admin_ui.related import Related
+from admin_ui.theme import display
 from billing.selectors.charges import get_states
 from common.money import usd_text
 from studios.models import Generation

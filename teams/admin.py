@@ -8,10 +8,10 @@ from django.http import HttpRequest, HttpResponse
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
 from accounts.models import User
-from backoffice.acts import Act, Acting
-from backoffice.filters import PeriodFilter
-from backoffice.pages import OfAnAccount, Page, ReadOnly
-from backoffice.theme import TabularInline, action, display
+from admin_ui.acts import Act, Acting
+from admin_ui.filters import PeriodFilter
+from admin_ui.pages import OfAnAccount, Page, ReadOnly
+from admin_ui.theme import TabularInline, action, display
 from common.ids import as_uuid
 from teams.models import AuditEntry, Invitation, Member, Role, Team
 from teams.services import invitations, members, teams

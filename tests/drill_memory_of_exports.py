@@ -8,11 +8,11 @@ import sys
 from accounts.models import User
 from conversations.models import Message
 from conversations.tests.rows import talk
+from privacy.erasing import erase
 from simulator.process import RunningSimulator
 from tests.environment import inherited
 from tests.personas import new_user
 from tests.service import environment_of_a_process
-from userdata.erasing import erase
 
 MOST = 20_000_000  # bytes
 COUNT, LENGTH = 30_000, 2_000
@@ -46,7 +46,7 @@ def test_60_megabytes_of_messages_take_less_than_20_more(
         "OUTPUTS_DIR": os.environ["OUTPUTS_DIR"],
         "UPLOADS_DIR": os.environ["UPLOADS_DIR"],
     }
-    program = [sys.executable, "-m", "userdata.tests.exporting_memory"]
+    program = [sys.executable, "-m", "privacy.tests.exporting_memory"]
     done = subprocess.run(
         [*program, str(bob.pk), str(alice.pk)],
         env=environment,

@@ -19,8 +19,8 @@ from accounts.models import User
 from common.ids import uuid7
 from common.ownership import Keep, entries
 from content.models import Entry, Revision
+from privacy import plan
 from teams.models import Team
-from userdata import plan
 
 # What a value must be, where any value would not do.
 VALUES: dict[str, Any] = {

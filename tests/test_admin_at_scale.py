@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.admin.audit import AuditLogAdmin
 from accounts.models import User
-from backoffice.pages import NewestOnly
+from admin_ui.pages import NewestOnly
 from billing.models import Charge
 from billing.tests.bank import BALANCE_ONLY, new_account, price_of
 from tests.operators import Operator, new_operator

@@ -17,7 +17,7 @@ from django.utils import timezone
 from accounts.models import SignInFailures, User
 from accounts.services import known_clients, lockout
 from accounts.types import Client
-from backoffice.pages import MAX_COUNT, BoundedPaginator
+from admin_ui.pages import MAX_COUNT, BoundedPaginator
 from billing.services import balance
 from billing.tests.bank import IN_PLAN, hold, live_owner, new_account, settle
 from content.models import FlagRecord

@@ -24,15 +24,15 @@ from content.models import Entry
 from conversations.models import Conversation
 from integrations.connectors.models import Connector
 from integrations.connectors.services.connectors import sweep as sweep_connectors
+from privacy import erasing
+from privacy.models import Deletion
+from privacy.rows import rows_of
+from privacy.services import deletions
+from privacy.tasks import delete_data
+from privacy.tests.exporting import archive_of, rows_in
 from tests.filling import Filler
 from tests.operators import audit_of, new_operator
 from tests.personas import PASSWORD, new_key, new_user
-from userdata import erasing
-from userdata.models import Deletion
-from userdata.rows import rows_of
-from userdata.services import deletions
-from userdata.tasks import delete_data
-from userdata.tests.exporting import archive_of, rows_in
 from work.jobs.models import Job
 
 pytestmark = pytest.mark.usefixtures("committed")

@@ -9,12 +9,12 @@ from billing.tests import bank
 from conversations.tests.rows import talk
 from events.models import Event
 from media.files.services import uploads
+from privacy.models import Export
+from privacy.tests.exporting import ask, download, rows_in, wait_for_end
 from simulator.process import RunningSimulator
 from tests.personas import new_user
 from tests.service import Web
 from tests.worker import running_worker
-from userdata.models import Export
-from userdata.tests.exporting import ask, download, rows_in, wait_for_end
 from work.jobs.models import Job
 from work.jobs.sweeps import end_lost_jobs
 from work.jobs.tests.queueing import job_of, wait_until

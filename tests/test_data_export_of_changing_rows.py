@@ -9,9 +9,9 @@ from django.db import connection
 from accounts.models import User
 from conversations.models import Conversation
 from conversations.tests.rows import talk
+from privacy.errors import ExportStopped
+from privacy.tests.exporting import archive_of, rows_in
 from tests.personas import new_user
-from userdata.errors import ExportStopped
-from userdata.tests.exporting import archive_of, rows_in
 
 pytestmark = pytest.mark.usefixtures("committed")
 

@@ -20,11 +20,11 @@ from conversations.tests.rows import ASSISTANT, add
 from conversations.tests.sharers import new_shared_row, put_together
 from media.files.models import Upload
 from media.files.services import uploads
+from privacy.models import Deletion
+from privacy.services import deletions
+from privacy.tests.exporting import archive_of, rows_in
 from teams.models import Team
 from tests.personas import new_user
-from userdata.models import Deletion
-from userdata.services import deletions
-from userdata.tests.exporting import archive_of, rows_in
 from work.jobs.models import Job
 
 pytestmark = pytest.mark.usefixtures("committed", "simulated_providers")

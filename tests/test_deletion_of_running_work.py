@@ -15,6 +15,9 @@ from council.models import Session
 from council.tests.owner import Owner
 from media.files.models import StoredFile, Upload
 from media.files.services import uploads
+from privacy.models import Deletion, Export
+from privacy.services import deletions
+from privacy.tests.exporting import ask
 from projects.models import Run
 from projects.tests.principal import Principal
 from simulator.process import RunningSimulator
@@ -23,9 +26,6 @@ from studios.tests.artist import Artist
 from tests.personas import new_user
 from tests.service import Web
 from tests.worker import running_worker
-from userdata.models import Deletion, Export
-from userdata.services import deletions
-from userdata.tests.exporting import ask
 from work.jobs.models import Job
 from work.jobs.tests.queueing import wait_until
 

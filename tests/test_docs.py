@@ -48,7 +48,7 @@ COUNCIL_SERVICES, PROJECT_SERVICES = (
 )
 _APPS = (
     *("conversations", "council", "projects", "studios", "teams"),
-    *("platform/integrations/workspaces", "platform/integrations/connectors", "platform/userdata"),
+    *("platform/integrations/workspaces", "platform/integrations/connectors", "platform/privacy"),
 )
 USER_EVENTS = [f"{app}/user_events.py" for app in _APPS]
 SETTINGS = ROOT / "platform" / "config" / "settings"

@@ -10,11 +10,11 @@ from django.db import connection
 from rest_framework.test import APIClient
 
 from accounts.models import User
+from privacy.models import Export
+from privacy.tests.exporting import PATH
 from tests.locks import wait_until_blocked
 from tests.personas import authorization, new_user
 from tests.service import database_url
-from userdata.models import Export
-from userdata.tests.exporting import PATH
 
 pytestmark = pytest.mark.usefixtures("committed")
 

@@ -2,7 +2,7 @@
 
 from accounts.models import ApiKey, OutgoingEmail, User, UserSession
 from accounts.services import api_keys, emails, second_factor, sessions, users
-from backoffice.acts import Act
+from admin_ui.acts import Act
 
 
 class Suspend(Act):

@@ -14,9 +14,9 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.utils import parse_date_str
 
 from accounts.models import ApiKey, SignInFailures, User
-from backoffice.pages import Page, ReadOnly
-from backoffice.ranks import may_act_for
-from backoffice.theme import DropdownFilter, RangeDateFilter, display
+from admin_ui.pages import Page, ReadOnly
+from admin_ui.ranks import may_act_for
+from admin_ui.theme import DropdownFilter, RangeDateFilter, display
 from common.ids import as_uuid
 
 

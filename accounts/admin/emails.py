@@ -11,9 +11,9 @@ from django.http import HttpRequest, HttpResponse
 from accounts.admin.acts import CancelMail, SendAgain
 from accounts.models import OutgoingEmail
 from accounts.services import email_kinds, emails
-from backoffice.acts import Acting
-from backoffice.pages import ReadOnly
-from backoffice.theme import DropdownFilter, action, display
+from admin_ui.acts import Acting
+from admin_ui.pages import ReadOnly
+from admin_ui.theme import DropdownFilter, action, display
 
 
 class StateFilter(DropdownFilter):

@@ -8,10 +8,10 @@ from django.http import HttpRequest, HttpResponse
 from accounts.admin.acts import RevokeKey
 from accounts.models import ApiKey
 from accounts.services import api_keys
-from backoffice.acts import Acting
-from backoffice.money import usd_column
-from backoffice.pages import OfAnAccount, ReadOnly
-from backoffice.theme import action, display
+from admin_ui.acts import Acting
+from admin_ui.money import usd_column
+from admin_ui.pages import OfAnAccount, ReadOnly
+from admin_ui.theme import action, display
 
 
 @admin.register(ApiKey)

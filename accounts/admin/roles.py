@@ -7,7 +7,7 @@ from django.contrib.auth.admin import GroupAdmin
 from django.contrib.auth.models import Group
 from django.http import HttpRequest
 
-from backoffice.pages import Page
+from admin_ui.pages import Page
 
 admin.site.unregister(Group)
 

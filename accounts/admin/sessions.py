@@ -9,9 +9,9 @@ from django.shortcuts import redirect
 
 from accounts.admin.acts import EndSession
 from accounts.models import UserSession
-from backoffice.acts import Acting
-from backoffice.pages import OfAnAccount, ReadOnly
-from backoffice.theme import action, display
+from admin_ui.acts import Acting
+from admin_ui.pages import OfAnAccount, ReadOnly
+from admin_ui.theme import action, display
 
 
 @admin.register(UserSession)

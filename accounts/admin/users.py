@@ -20,10 +20,10 @@ from unfold.contrib.filters.admin import (
 from accounts.admin.acts import Reactivate, ResetSecondFactor, RevokeSessions, Suspend
 from accounts.models import LinkedIdentity, SecondFactor, User, UserSession
 from accounts.services.platform_account import PLATFORM_ID
-from backoffice.acts import Acting
-from backoffice.money import aligned
-from backoffice.ranks import may_act_for
-from backoffice.theme import TabularInline, action, display
+from admin_ui.acts import Acting
+from admin_ui.money import aligned
+from admin_ui.ranks import may_act_for
+from admin_ui.theme import TabularInline, action, display
 from common.ids import as_uuid
 
 # Only superusers change these, and not their own.

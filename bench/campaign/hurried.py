@@ -34,8 +34,8 @@ class HurriedConfig(AppConfig):
         from ai.inference import runtime
         from ai.operations import transitions
         from ai.providers import runway
+        from privacy.services import deletions
         from projects.services import applies, apply_settlement
-        from userdata.services import deletions
         from work.jobs import lost
         from work.leases import keeper
 

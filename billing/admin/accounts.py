@@ -6,10 +6,10 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import RelatedDropdownFilter
 
-from backoffice.acts import Acting
-from backoffice.money import aligned, usd_column
-from backoffice.pages import OfAnAccount, ReadOnly
-from backoffice.theme import action, display
+from admin_ui.acts import Acting
+from admin_ui.money import aligned, usd_column
+from admin_ui.pages import OfAnAccount, ReadOnly
+from admin_ui.theme import action, display
 from billing.admin.acts import AdjustBalance, ChangePlan
 from billing.models import Allowance, Subscription, Wallet
 from billing.selectors.subscriptions import current_month

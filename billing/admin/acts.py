@@ -7,8 +7,8 @@ from django import forms
 from django.core.signing import BadSignature, TimestampSigner
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldBooleanWidget
 
-from backoffice.acts import Act
-from backoffice.money import MAX_USD, UsdField
+from admin_ui.acts import Act
+from admin_ui.money import MAX_USD, UsdField
 from billing.errors import UsageExceedsPlan
 from billing.models import Charge, LedgerEntry, Plan, Refund, Subscription, Wallet
 from billing.services import balance

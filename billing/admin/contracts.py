@@ -9,9 +9,9 @@ from django.http import HttpRequest
 from unfold.contrib.filters.admin import RelatedDropdownFilter
 
 from accounts.models import User
-from backoffice.money import usd_column
-from backoffice.pages import OfAnAccount
-from backoffice.ranks import may_act_for
+from admin_ui.money import usd_column
+from admin_ui.pages import OfAnAccount
+from admin_ui.ranks import may_act_for
 from billing.models import ContractAllowance
 from billing.services import balance
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
+from admin_ui.related import find_related
+from admin_ui.tables import Table, link
 from ai.catalog.selectors import get_price
-from backoffice.related import find_related
-from backoffice.tables import Table, link
 from billing.cost_steps import cost_steps
 from billing.models import Allowance, Charge, LedgerEntry, Refund
 from common.money import usd_text

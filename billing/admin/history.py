@@ -15,11 +15,11 @@ from unfold.contrib.filters.admin import (
     RelatedDropdownFilter,
 )
 
-from backoffice.acts import Acting
-from backoffice.filters import PeriodFilter
-from backoffice.money import usd_column
-from backoffice.pages import NewestOnly, OfAnAccount, ReadOnly
-from backoffice.theme import DropdownFilter, action, display
+from admin_ui.acts import Acting
+from admin_ui.filters import PeriodFilter
+from admin_ui.money import usd_column
+from admin_ui.pages import NewestOnly, OfAnAccount, ReadOnly
+from admin_ui.theme import DropdownFilter, action, display
 from billing.admin.acts import RefundCharge
 from billing.admin.explanation import explain
 from billing.models import Charge, LedgerEntry, UsageDaily

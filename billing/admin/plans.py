@@ -8,9 +8,9 @@ from django.db.models import Count, OuterRef, QuerySet, Subquery, Sum
 from django.http import HttpRequest
 
 from accounts.services.platform_account import PLATFORM_ID
-from backoffice.money import UsdFields, usd_column
-from backoffice.pages import Page
-from backoffice.theme import TabularInline, display
+from admin_ui.money import UsdFields, usd_column
+from admin_ui.pages import Page
+from admin_ui.theme import TabularInline, display
 from billing.models import Plan, PlanAllowance, Subscription
 from billing.seeds import ALLOWANCE_SHARE_OF_PRICE
 from common.money import usd_text

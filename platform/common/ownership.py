@@ -1,7 +1,7 @@
 """What an account owns: for each model, whose its rows are, what an export contains of them, and
 what the deletion of the account's data does to them.
 
-Each app registers its models when it is ready (`AppConfig.ready`). `userdata/tests` fail for a
+Each app registers its models when it is ready (`AppConfig.ready`). `privacy/tests` fail for a
 model with an owner that is not registered, and for a column that its entry does not name.
 """
 

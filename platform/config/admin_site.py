@@ -19,7 +19,7 @@ from accounts.second_factor_views import (
     second_factor_redirect,
 )
 from accounts.views import OwnPasswordView
-from backoffice.theme import AdminSite
+from admin_ui.theme import AdminSite
 from billing.dashboard import dashboard
 from billing.finding import FindForm, find_page, may_find
 

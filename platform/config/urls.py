@@ -21,7 +21,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/auth/", include(accounts.auth_routes)),
     path("api/users/", include(accounts.user_routes)),
     path("api/users/", include(billing.user_routes)),
-    path("api/users/me/export", include("userdata.urls")),
+    path("api/users/me/export", include("privacy.urls")),
     path("api/billing/", include(billing.billing_routes)),
     path("api/models", include(billing.model_routes)),
     path("api/keys", include("publicapi.urls")),

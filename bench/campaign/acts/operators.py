@@ -14,7 +14,7 @@ from billing.errors import ChargeRunning, NothingToRefund, RefundTooLarge
 from billing.models import Charge
 from billing.services import balance
 from common.ids import uuid7
-from userdata.services import deletions
+from privacy.services import deletions
 
 
 def refund(asker: Asker) -> None:

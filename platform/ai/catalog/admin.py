@@ -19,6 +19,9 @@ from unfold.contrib.filters.admin import (
     RelatedDropdownFilter,
 )
 
+from admin_ui.money import UsdField, usd_column
+from admin_ui.pages import Page
+from admin_ui.theme import TabularInline, action, display
 from ai.catalog.models import (
     CACHED_INPUT,
     IMAGE_PRICE,
@@ -35,9 +38,6 @@ from ai.catalog.models import (
     RetiredModel,
 )
 from ai.catalog.rates_form import RatesField, rates_column
-from backoffice.money import UsdField, usd_column
-from backoffice.pages import Page
-from backoffice.theme import TabularInline, action, display
 
 _NUSD_PER_MICRO_USD = 1000
 _SHOWN = tuple(f"{name}_usd" for name in RATES)

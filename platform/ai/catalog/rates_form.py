@@ -8,8 +8,8 @@ from django.core.exceptions import ValidationError
 from django.db.models import Model
 from unfold.widgets import UnfoldAdminTextareaWidget
 
-from backoffice.money import UsdField
-from backoffice.theme import display
+from admin_ui.money import UsdField
+from admin_ui.theme import display
 from common.money import usd_text
 
 

@@ -11,14 +11,14 @@ from django.http import HttpRequest, HttpResponse
 from unfold.contrib.filters.admin import BooleanRadioFilter, ChoicesDropdownFilter
 from unfold.widgets import UnfoldAdminDecimalFieldWidget
 
+from admin_ui import related
+from admin_ui.acts import Act, Acting
+from admin_ui.filters import PeriodFilter
+from admin_ui.pages import ReadOnly
+from admin_ui.related import Related
+from admin_ui.theme import action
 from ai.operations import by_hand
 from ai.operations.models import Operation
-from backoffice import related
-from backoffice.acts import Act, Acting
-from backoffice.filters import PeriodFilter
-from backoffice.pages import ReadOnly
-from backoffice.related import Related
-from backoffice.theme import action
 from common.ids import as_uuid
 
 

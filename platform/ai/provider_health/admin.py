@@ -8,15 +8,15 @@ from django.http import HttpRequest, HttpResponse
 from unfold.contrib.filters.admin import BooleanRadioFilter
 from unfold.widgets import UnfoldAdminSelectWidget
 
+from admin_ui.acts import Act, Acting
+from admin_ui.pages import ReadOnly
+from admin_ui.theme import action, display
 from ai.catalog.selectors import get_catalog
 from ai.provider_health import switches
 from ai.provider_health.models import Provider
 from ai.provider_health.selectors import open_models, view_of
 from ai.provider_health.tables import tables_of
 from ai.providers.registry import get_keys
-from backoffice.acts import Act, Acting
-from backoffice.pages import ReadOnly
-from backoffice.theme import action, display
 
 _OFF = "Calls of {what} are refused at once (503), in all processes; those that run go on."
 _WAIT = " Orders of pictures, videos and 3D models that wait go on waiting, to their deadline."

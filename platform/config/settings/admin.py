@@ -7,7 +7,7 @@ from django.http import HttpRequest
 from django.templatetags.static import static
 from django.urls import reverse_lazy
 
-from backoffice.ranks import may_view
+from admin_ui.ranks import may_view
 
 
 def _page(title: str, icon: str, model: str) -> dict[str, Any]:
@@ -32,7 +32,7 @@ UNFOLD: dict[str, Any] = {
     "SITE_SYMBOL": "hub",
     "SITE_URL": None,
     "SHOW_VIEW_ON_SITE": False,
-    "STYLES": [lambda request: static("backoffice/style.css")],
+    "STYLES": [lambda request: static("admin_ui/style.css")],
     "BORDER_RADIUS": "6px",
     "COLORS": {
         "primary": {

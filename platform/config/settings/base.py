@@ -51,7 +51,7 @@ INSTALLED_APPS = [
     "config.apps.ProjectConfig",
     "common",
     # Before the theme, some of whose templates are replaced.
-    "backoffice",
+    "admin_ui",
     "unfold.apps.BasicAppConfig",
     "unfold.contrib.filters",
     "config.apps.OperatorAdminConfig",
@@ -77,7 +77,7 @@ INSTALLED_APPS = [
     "ai.inference",
     "work.jobs",
     "ai.operations",
-    "userdata",
+    "privacy",
     "integrations.connectors",
     "integrations.workspaces",
     "teams",
@@ -322,7 +322,7 @@ SPECTACULAR_SETTINGS = {
         "ContentSeverity": "content.models.Entry.Severity",
         "CouncilActivity": ["answering", "chatting", "merging", "debating"],
         "CouncilMergeMode": ["fuse", "guided", "compare", "custom"],
-        "DataExportStatus": "userdata.selectors.STATUSES",
+        "DataExportStatus": "privacy.selectors.STATUSES",
         "FileChange": ["create", "update", "delete", "move"],
         "FileOperation": ["create", "update", "delete"],
         "FileFaultCode": [

@@ -43,7 +43,7 @@ CELERY_BEAT_SCHEDULE: dict[str, Any] = {
     "sweep-connectors": _every(600.0, "integrations.connectors.tasks.sweep"),
     "purge-ended-streams": _every(60.0, "conversations.tasks.purge_ended_streams"),
     "purge-teams": _every(3600.0, "teams.tasks.purge"),
-    "delete-data": _every(60.0, "userdata.tasks.delete_data"),
+    "delete-data": _every(60.0, "privacy.tasks.delete_data"),
     "reconcile": _every(300.0, "billing.tasks.reconcile"),
     "reconcile-everything": _daily(3, 17, "billing.tasks.reconcile_everything"),
     "keep-months": _every(3600.0, "billing.tasks.keep_months"),

@@ -12,9 +12,9 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
-from backoffice.acts import Acting
-from backoffice.pages import ReadOnly
-from backoffice.theme import TabularInline, action, display
+from admin_ui.acts import Acting
+from admin_ui.pages import ReadOnly
+from admin_ui.theme import TabularInline, action, display
 from content.admin.entry_acts import Restore
 from content.models import Entry, Revision
 from content.rendering import render

@@ -6,7 +6,7 @@ from uuid import UUID
 from django import forms
 from unfold.widgets import UnfoldAdminSelectWidget
 
-from backoffice.acts import Act
+from admin_ui.acts import Act
 from content.models import Entry, Revision
 from content.services import entries
 

@@ -9,7 +9,7 @@ from unfold.widgets import (
     UnfoldAdminTextInputWidget,
 )
 
-from backoffice.acts import Act
+from admin_ui.acts import Act
 from content.models import FlagOverride, FlagRecord
 from content.services import flags
 

@@ -6,9 +6,9 @@ from django.contrib import admin
 from django.db.models import Prefetch, QuerySet
 from django.http import HttpRequest, HttpResponse
 
-from backoffice.acts import Acting
-from backoffice.pages import ReadOnly
-from backoffice.theme import TabularInline, action, display
+from admin_ui.acts import Acting
+from admin_ui.pages import ReadOnly
+from admin_ui.theme import TabularInline, action, display
 from content.admin.flag_acts import SetForEveryone, SetForPlan, SetForUser, SetShare
 from content.flags import FLAGS, SiteFlag
 from content.models import FlagOverride, FlagRecord

@@ -7,9 +7,9 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
-from backoffice.filters import PeriodFilter
-from backoffice.pages import OfAnAccount, ReadOnly
-from backoffice.theme import display
+from admin_ui.filters import PeriodFilter
+from admin_ui.pages import OfAnAccount, ReadOnly
+from admin_ui.theme import display
 from integrations.connectors.models import Connector
 
 

@@ -5,9 +5,9 @@ from typing import Any, ClassVar
 from django.contrib import admin
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
-from backoffice.filters import PeriodFilter
-from backoffice.pages import OfAnAccount, ReadOnly
-from backoffice.theme import display
+from admin_ui.filters import PeriodFilter
+from admin_ui.pages import OfAnAccount, ReadOnly
+from admin_ui.theme import display
 from integrations.workspaces.models import Workspace
 
 

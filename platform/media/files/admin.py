@@ -3,10 +3,10 @@
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 
-from backoffice.acts import Act, Acting
-from backoffice.filters import PeriodFilter
-from backoffice.pages import NewestOnly, OfAnAccount, ReadOnly
-from backoffice.theme import action, display
+from admin_ui.acts import Act, Acting
+from admin_ui.filters import PeriodFilter
+from admin_ui.pages import NewestOnly, OfAnAccount, ReadOnly
+from admin_ui.theme import action, display
 from media.files.models import StoredFile, Upload
 from media.files.services import outputs, uploads
 

@@ -13,12 +13,12 @@ from django.urls import reverse
 from django.utils.html import format_html
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
-from backoffice import related
-from backoffice.acts import Act, Acting
-from backoffice.filters import PeriodFilter
-from backoffice.pages import FilteredList, NewestOnly, ReadOnly
-from backoffice.related import Related
-from backoffice.theme import ChangeList, DropdownFilter, action, display
+from admin_ui import related
+from admin_ui.acts import Act, Acting
+from admin_ui.filters import PeriodFilter
+from admin_ui.pages import FilteredList, NewestOnly, ReadOnly
+from admin_ui.related import Related
+from admin_ui.theme import ChangeList, DropdownFilter, action, display
 from billing.selectors.charges import get_failures, get_states
 from work.jobs import services
 from work.jobs.handlers import kinds

@@ -1,9 +1,0 @@
-"""Routes under `/api/users/me/export`."""
-
-from django.urls import path
-
-from userdata.viewsets import ExportViewSet
-
-urlpatterns = [
-    path("", ExportViewSet.as_view({"get": "retrieve", "post": "create"})),
-]
