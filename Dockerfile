@@ -50,4 +50,4 @@ EXPOSE 8000
 # One process: start more containers to use more cores. Each drains its calls on SIGTERM. It writes to
 # /tmp, /outputs and /uploads alone.
 STOPSIGNAL SIGTERM
-CMD ["python", "-m", "config.serve", "--host", "0.0.0.0", "--port", "8000"]
+CMD ["python", "-m", "server.serve", "--host", "0.0.0.0", "--port", "8000"]

@@ -10,7 +10,7 @@ from accounts.models import User
 from accounts.services.audit_log import record
 from accounts.services.known_clients import remember
 from accounts.types import Client
-from edge.client_ip import client_ip_of
+from server.client_ip import client_ip_of
 
 log = structlog.get_logger(__name__)
 

@@ -11,7 +11,7 @@ from accounts.models import User
 from accounts.selectors.users import find_refusals, get_live_user
 from accounts.tokens import AccessClaims
 from common.errors import Unauthenticated
-from edge.asgi import Headers
+from server.asgi import Headers
 
 
 class AccessTokenAuthentication(BaseAuthentication):

@@ -15,7 +15,7 @@ from accounts.services import lockout, second_factor
 from accounts.types import Client
 from admin_ui.theme import AdminAuthenticationForm, PasswordChangeForm
 from common.errors import ServiceUnavailable
-from edge.client_ip import client_ip_of
+from server.client_ip import client_ip_of
 
 log = structlog.get_logger(__name__)
 

@@ -12,13 +12,13 @@ from typing import ParamSpec, TypeVar
 from django.contrib.auth.hashers import Argon2PasswordHasher
 
 from common.errors import ServiceUnavailable
-from edge.hash_turns import Lane
-from edge.sign_in_queue import hashing_lane
+from server.hash_turns import Lane
+from server.sign_in_queue import hashing_lane
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# In each lane (platform/edge/hash_turns.py). One hash takes 100 MB, and this many threads. With
+# In each lane (platform/server/hash_turns.py). One hash takes 100 MB, and this many threads. With
 # more hashes than cores for their threads, none ends sooner and all end later.
 AT_ONCE = max(1, (os.cpu_count() or 1) // Argon2PasswordHasher.parallelism)
 WAIT_SECONDS = 5.0

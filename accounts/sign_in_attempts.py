@@ -16,10 +16,10 @@ from common.batching import Batcher
 from common.database import DatabaseUnavailable, get_database
 from common.loop_local import LoopLocal
 from common.set_up import is_missing
-from edge.asgi import Scope
-from edge.client_ip import client_ip
-from edge.hash_turns import Attempt
-from edge.sign_in_queue import MAX_READ_BYTES
+from server.asgi import Scope
+from server.client_ip import client_ip
+from server.hash_turns import Attempt
+from server.sign_in_queue import MAX_READ_BYTES
 
 _KNOWN = """
 SELECT digest FROM accounts_knownclient WHERE digest = ANY (%s::bytea[]) AND seen_at > %s

@@ -12,7 +12,7 @@ from accounts.services import passwords
 from accounts.services.audit_log import record
 from accounts.types import Client
 from common.errors import DomainError
-from edge.client_ip import client_ip_of
+from server.client_ip import client_ip_of
 
 # The service's names for the fields of the form.
 _FIELDS = {"current_password": "old_password", "new_password": "new_password1"}

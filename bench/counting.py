@@ -21,10 +21,10 @@ from bench.throughput import CONNECTIONS
 from billing.types import Ending, Resolution
 from billing.units import Units
 from common.batching import batch_sizes
-from edge.metrics import count_request
 from local.ports import free_port
 from observability.metrics.instruments import Distribution
 from publicapi.v1.chat import PATH
+from server.metrics import count_request
 from simulator.process import RunningSimulator
 
 MODEL = "gpt-6-luna"

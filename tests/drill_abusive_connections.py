@@ -11,7 +11,7 @@ from bench import abuse
 from bench.abusive_clients import FRAMES, KINDS
 from bench.servers import Server
 from bench.sessions import open_councils
-from edge.tests.client import new_address
+from server.tests.client import new_address
 from simulator.process import RunningSimulator
 from tests.service import running_web
 

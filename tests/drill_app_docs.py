@@ -36,11 +36,11 @@ from council.types import (
     MAX_SESSIONS_PER_DAY,
     MAX_VERSIONS,
 )
-from edge.file_bodies import PACE
 from events.inbox import MAX_UNREAD
 from local.paths import ROOT
 from media.files.types import MAX_UPLOADS, UPLOAD_SECONDS
 from projects import types as projects
+from server.file_bodies import PACE
 from simulator.process import RunningSimulator
 from tests.documents import assert_same, examples, rows, section
 from tests.personas import PASSWORD, new_user

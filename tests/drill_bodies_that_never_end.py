@@ -10,8 +10,8 @@ import httpx
 import psutil
 import pytest
 
-from edge.tests.client import new_address
 from local.ports import LOOPBACK
+from server.tests.client import new_address
 from simulator.process import RunningSimulator
 from tests.personas import authorization, new_key, new_user
 from tests.service import Web, running_web

@@ -16,7 +16,7 @@ from django.contrib.auth.hashers import Argon2PasswordHasher
 from pytest_django import DjangoDbBlocker
 
 from accounts.models import User
-from edge.tests.client import new_address
+from server.tests.client import new_address
 from simulator.process import RunningSimulator
 from tests.personas import authorization, new_user
 from tests.service import Web, running_web

@@ -9,11 +9,11 @@ import httpx
 import psutil
 import pytest
 
-from config.http import MAX_PIPELINED, HttpProtocol
-from config.keepalive_limit import IdleConnections
-from config.serve import KEEP_ALIVE_SECONDS, command
-from edge.asgi import Receive, Scope, Send
 from local.ports import LOOPBACK
+from server.asgi import Receive, Scope, Send
+from server.connections.http import MAX_PIPELINED, HttpProtocol
+from server.connections.keepalive_limit import IdleConnections
+from server.serve import KEEP_ALIVE_SECONDS, command
 from tests.service import Web
 from tests.threaded_uvicorn import running_server
 

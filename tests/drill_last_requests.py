@@ -11,8 +11,8 @@ import httpx
 import pytest
 
 from common.ids import uuid7
-from config.graceful_accept import ignore_new_connections
 from local.ports import LOOPBACK
+from server.graceful_accept import ignore_new_connections
 from simulator.process import RunningSimulator
 from tests.chaos import calls
 from tests.personas import new_key, new_user

@@ -20,9 +20,9 @@ from schemathesis.checks import (
 from accounts.services.sessions import open_session
 from common.errors import NotFound, Unauthenticated
 from config.openapi.document import document
-from edge.tests.client import new_address
 from publicapi.tests.v1.customer import IN_PLAN
 from publicapi.v1.errors import InternalError
+from server.tests.client import new_address
 from simulator.process import RunningSimulator
 from tests.personas import new_key, new_user
 from tests.service import Web, running_web

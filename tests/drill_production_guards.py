@@ -197,7 +197,7 @@ def test_a_process_without_its_settings_ends_in_one_sentence(tmp_path: Path) -> 
         ("manage.py", "check"),
         ("-m", "celery", "-A", "config", "worker"),
         ("-m", "celery", "-A", "config", "beat", f"--schedule={tmp_path / 'schedule'}"),
-        ("-m", "config.serve", "--port", "0"),
+        ("-m", "server.serve", "--port", "0"),
     )
     for program in programs:
         done = subprocess.run(

@@ -2,9 +2,9 @@
 ours, and a socket that sends more than is read. `running_web(...,
 application="tests.failing:application")` serves it."""
 
-from config import http
 from config.asgi import application as service
-from edge.asgi import Receive, Scope, Send
+from server.asgi import Receive, Scope, Send
+from server.connections import http
 
 PATHS = ("/fails", "/socket-fails", "/socket-talks")
 

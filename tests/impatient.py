@@ -1,9 +1,9 @@
 """The service's application with shorter deadlines, so that tests need not wait as long as they
 are. `running_web(..., application="tests.impatient:application")` serves it."""
 
-from config import http
 from config.asgi import application
-from edge import bodies
+from server import bodies
+from server.connections import http
 
 bodies.FIRST_SECONDS = 2.0
 bodies.SILENT_SECONDS = 1.0

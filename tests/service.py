@@ -12,12 +12,12 @@ from django.conf import settings
 from django.db import connection
 
 from common.shutdown import DEFAULT_DRAIN_SECONDS, GRACE_SECONDS
-from config.serve import APPLICATION
 from local.parts import web_command
 from local.paths import PYTHONPATH, ROOT
 from local.ports import LOOPBACK, answers, free_port
 from local.processes import Process
 from local.service import Service
+from server.serve import APPLICATION
 from simulator.identity import CLIENT_ID, ISSUER
 from simulator.process import RunningSimulator
 from tests.environment import inherited

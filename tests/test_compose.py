@@ -12,10 +12,10 @@ from ai.inference.types import ChatCall
 from common.connections import demand
 from common.multipart import MAX_FORM_BYTES
 from common.shutdown import LINGER_SECONDS
-from config.graceful_accept import ACCEPT_SECONDS
-from config.serve import KEEP_ALIVE_SECONDS
 from local.parts import QUEUES, worker_command
 from local.paths import ROOT
+from server.graceful_accept import ACCEPT_SECONDS
+from server.serve import KEEP_ALIVE_SECONDS
 from tests.compose import PROCESSES, WEBS, WORKERS, compose, seconds, services
 from tests.nginx import CONFIGURATION, directive
 from tests.prometheus import PROMTOOL, needs_promtool

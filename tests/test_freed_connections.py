@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 import pytest
 import uvicorn
 
-from config.http import HttpProtocol
-from config.websocket import WebSocketProtocol
-from edge.asgi import Receive, Scope, Send
 from local.ports import LOOPBACK
+from server.asgi import Receive, Scope, Send
+from server.connections.http import HttpProtocol
+from server.connections.websocket import WebSocketProtocol
 from tests.chaos.calls import wait_for
 from tests.threaded_uvicorn import running_server
 

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from common.shutdown import GRACE_SECONDS, SERVER_SECONDS, notice_seconds
-from config.serve import APPLICATION, command
 from local.configuration import resolve
 from local.errors import LocalError
 from local.parts import parts, web_command
 from local.paths import ROOT
 from local.ports import LOOPBACK
+from server.serve import APPLICATION, command
 from tests.compose import PROCESSES, services
 from tests.compose import seconds as in_seconds
 from tests.environment import inherited
@@ -70,10 +70,10 @@ def test_a_notice_that_leaves_no_time_is_refused_with_a_sentence(notice: str) ->
         notice_seconds({"NOTICE_SECONDS": notice})
 
 
-@pytest.mark.parametrize("module", ["config.serve", "celery"])
+@pytest.mark.parametrize("module", ["server.serve", "celery"])
 def test_a_process_does_not_start_with_a_drain_of_no_such_time(module: str) -> None:
     """The other values follow from that one, so there is nothing else to refuse."""
-    arguments = {"config.serve": ["--port", "0"], "celery": ["-A", "config", "report"]}
+    arguments = {"server.serve": ["--port", "0"], "celery": ["-A", "config", "report"]}
     ended = subprocess.run(
         [sys.executable, "-m", module, *arguments[module]],
         env={

@@ -12,13 +12,13 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 
 # The class, the beginning of the SHA-256 of its source, and the file of ours that relies on it.
 RECORDED: list[tuple[type, str, str]] = [
-    (Server, "06e799f7c58f8be6", "platform/config/serve.py"),
-    (HttpToolsProtocol, "18fdf324b11bf160", "platform/config/http.py"),
-    (RequestResponseCycle, "e67d470d435dcc1c", "platform/config/http.py"),
-    (WebSocketsSansIOProtocol, "0bbcec98938432f7", "platform/config/websocket.py"),
-    (ASGIHandler, "22f8000ae0f2f5ea", "platform/config/handler.py"),
-    (ASGIRequest, "8ee0e5326d49e0ef", "platform/config/handler.py"),
-    (ServeStaticMiddleware, "3c1a7d5f6d8de0f2", "platform/config/handler.py"),
+    (Server, "06e799f7c58f8be6", "platform/server/serve.py"),
+    (HttpToolsProtocol, "18fdf324b11bf160", "platform/server/connections/http.py"),
+    (RequestResponseCycle, "e67d470d435dcc1c", "platform/server/connections/http.py"),
+    (WebSocketsSansIOProtocol, "0bbcec98938432f7", "platform/server/connections/websocket.py"),
+    (ASGIHandler, "22f8000ae0f2f5ea", "platform/server/handler.py"),
+    (ASGIRequest, "8ee0e5326d49e0ef", "platform/server/handler.py"),
+    (ServeStaticMiddleware, "3c1a7d5f6d8de0f2", "platform/server/handler.py"),
 ]
 
 

@@ -17,8 +17,8 @@ from rest_framework.response import Response
 
 from common.errors import Conflict
 from common.viewsets import ViewSet
-from config.handler import Handler
-from edge.streaming_response import StreamingResponses, streaming_response
+from server.handler import Handler
+from server.streaming_response import StreamingResponses, streaming_response
 
 HEADERS = [(b"host", b"localhost")]
 

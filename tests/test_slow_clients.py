@@ -7,11 +7,11 @@ from contextlib import ExitStack, contextmanager
 
 import httpx
 
-from config.http import HttpProtocol
 from conversations.models import Message
 from conversations.tests.rows import talk
-from edge.asgi import Receive, Scope, Send
 from local.ports import LOOPBACK
+from server.asgi import Receive, Scope, Send
+from server.connections.http import HttpProtocol
 from tests.chaos.calls import wait_for
 from tests.personas import authorization, new_user
 from tests.service import Web

@@ -13,8 +13,8 @@ import pytest
 from accounts.models import User
 from config.openapi.document import document
 from conversations.tests.test_shared_matrix import CASES
-from edge.client_limit import AUTHENTICATION_LIMIT
 from local.paths import ROOT
+from server.client_limit import AUTHENTICATION_LIMIT
 from teams.models import Invitation, Role
 from teams.rights import is_above
 from teams.selectors.teams import get_membership

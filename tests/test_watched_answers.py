@@ -10,10 +10,10 @@ from contextlib import ExitStack
 
 import pytest
 
-from config.http import HttpProtocol
-from edge.asgi import Receive, Scope, Send
-from edge.delivery import Delivery, watched
 from local.ports import LOOPBACK
+from server.asgi import Receive, Scope, Send
+from server.connections.http import HttpProtocol
+from server.delivery import Delivery, watched
 from tests.chaos.calls import wait_for
 from tests.threaded_uvicorn import running_server
 

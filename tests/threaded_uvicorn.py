@@ -7,8 +7,8 @@ from typing import Any
 
 import uvicorn
 
-from edge.asgi import Application
 from local.ports import LOOPBACK, free_port
+from server.asgi import Application
 from tests.chaos.calls import wait_for
 
 

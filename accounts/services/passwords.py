@@ -16,7 +16,7 @@ from accounts.services.users import lock_user, revoke_sessions, take_over
 from accounts.services.verification import redeem
 from accounts.types import UNKNOWN_CLIENT, Client, SignedIn
 from common.errors import ValidationFailed
-from edge.client_ip import network_of
+from server.client_ip import network_of
 
 _RESET = EmailedToken.Purpose.RESET_PASSWORD
 

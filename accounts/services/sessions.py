@@ -30,7 +30,7 @@ from common.errors import NotFound
 from common.ids import uuid7
 from common.locks import hold
 from content import flags
-from edge.client_ip import network_of
+from server.client_ip import network_of
 
 # Sessions of an account; a new one beyond that ends the least recently used.
 MAX_SESSIONS = 50

@@ -9,8 +9,8 @@ import pytest
 from accounts import hashers
 from accounts.hashers import BoundedArgon2PasswordHasher
 from common.errors import ServiceUnavailable
-from edge.hash_turns import Lane
-from edge.sign_in_queue import hashing_lane
+from server.hash_turns import Lane
+from server.sign_in_queue import hashing_lane
 
 
 def test_a_hash_is_verified_by_the_password_alone() -> None:

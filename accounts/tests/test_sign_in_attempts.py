@@ -14,7 +14,7 @@ from accounts.services import known_clients
 from accounts.sign_in_attempts import read_attempt
 from accounts.types import Client
 from common.database import get_database
-from edge.hash_turns import Attempt
+from server.hash_turns import Attempt
 from tests.personas import authorization, new_user
 
 pytestmark = pytest.mark.usefixtures("committed")

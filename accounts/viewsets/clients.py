@@ -6,7 +6,7 @@ from rest_framework.request import Request
 from rest_framework.serializers import Serializer
 
 from accounts.types import Client
-from edge.client_ip import client_ip_of
+from server.client_ip import client_ip_of
 
 
 def with_client(request: Request, body: Serializer[Any]) -> dict[str, Any]:

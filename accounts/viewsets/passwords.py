@@ -22,7 +22,7 @@ from accounts.types import AuthenticatedRequest
 from accounts.viewsets.clients import with_client
 from common.openapi import error_responses
 from common.viewsets import ViewSet
-from edge.client_ip import client_ip_of
+from server.client_ip import client_ip_of
 
 _SENT = "If there is an account with this address, a mail is on its way to it."
 

@@ -12,7 +12,7 @@ import httpx
 
 from bench.campaign.notes import Note
 from bench.campaign.people import Person
-from edge.tests.client import new_address
+from server.tests.client import new_address
 from simulator.process import RunningSimulator
 from simulator.steering import SIGN
 

@@ -68,8 +68,8 @@ from conversations.services.preparation import (
     prepare_repeat,
 )
 from conversations.services.stopping import stop
-from edge.streaming_response import streaming_response
 from events.hub import get_hub
+from server.streaming_response import streaming_response
 from work.jobs.errors import TooManyRuns
 
 _REFUSALS = (

@@ -19,8 +19,8 @@ from conversations.replies.following import find_head, frames_from_log
 from conversations.replies.permissions import permission_of
 from conversations.selectors.conversations import get_conversation
 from conversations.selectors.messages import get_reply
-from edge.streaming_response import streaming_response
 from events.errors import TooManySockets
+from server.streaming_response import streaming_response
 
 _stream = extend_schema(
     parameters=[LAST_EVENT_ID],

@@ -23,8 +23,8 @@ from common.viewsets import ViewSet
 from conversations.inputs.transcribing import TranscribeInputSerializer
 from conversations.serializers.transcripts import TranscriptSerializer
 from conversations.services.transcription import transcribe
-from edge.file_bodies import TooManyFiles
 from media.audio.measuring import InvalidAudio
+from server.file_bodies import TooManyFiles
 
 
 class TranscribeViewSet(ViewSet):

@@ -119,7 +119,8 @@ def configure(*, json: bool, level: str = "INFO") -> None:
                 # The proxy in front logs requests and sockets.
                 "uvicorn.access": {"handlers": [], "propagate": False},
                 "uvicorn.websocket": {"level": "WARNING"},
-                # What peers do to their connections is said by config.http, at the level debug.
+                # What peers do to their connections is said by server.connections.http, at the
+                # level debug.
                 "uvicorn.peers": {"level": "CRITICAL"},
                 # It logs the URL of every call: names of users' repositories, and queries.
                 "httpx": {"level": "WARNING"},

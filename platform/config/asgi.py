@@ -12,7 +12,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.prod")
 from django.conf import settings
 from django.urls import get_resolver
 
-from config.handler import make_application
+from server.handler import make_application
 
 django_application = make_application()
 
@@ -26,21 +26,21 @@ from config.checks import refuse_unsafe_start
 from config.draining import RequestsWithoutLifespan, begin_with_sigterm, close
 from config.headers import SecurityHeaders
 from config.https import RedirectToHttps
-from config.memory import return_free_pages
 from config.request_identity import sender_of, sender_of_file
 from config.sockets import application as sockets
-from edge.asgi import Application, Receive, Scope, Send, domain_of
-from edge.body_limit import BodyLimit
-from edge.client_limit import ClientLimit, is_for_authentication
-from edge.fair_admission import FairAdmission
-from edge.file_bodies import FileBodies
-from edge.request_queue import RequestQueue
-from edge.sign_in_queue import SignInQueue
-from edge.streaming_response import StreamingResponses
-from edge.traced_requests import TracedRequests
 from observability import exporters
 from publicapi.v1.app import application as v1_application
 from publicapi.v1.app import is_public
+from server.asgi import Application, Receive, Scope, Send, domain_of
+from server.body_limit import BodyLimit
+from server.client_limit import ClientLimit, is_for_authentication
+from server.fair_admission import FairAdmission
+from server.file_bodies import FileBodies
+from server.memory import return_free_pages
+from server.request_queue import RequestQueue
+from server.sign_in_queue import SignInQueue
+from server.streaming_response import StreamingResponses
+from server.traced_requests import TracedRequests
 
 refuse_unsafe_start()
 

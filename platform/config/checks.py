@@ -192,7 +192,7 @@ def _is_https(url: str) -> bool:
 
 
 def _public_host() -> str:
-    """The host of PUBLIC_BASE_URL, in the form of `edge.asgi.domain_of`."""
+    """The host of PUBLIC_BASE_URL, in the form of `server.asgi.domain_of`."""
     host, _ = split_domain_port(urlsplit(settings.PUBLIC_BASE_URL).netloc)
     return host
 

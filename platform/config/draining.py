@@ -20,8 +20,8 @@ from ai.provider_health import services as health
 from ai.providers import registry
 from common.database import get_database
 from common.shutdown import SERVER_SECONDS
-from edge.rate_limit import get_rate_limiter
 from events.hub import get_hub
+from server.rate_limit import get_rate_limiter
 from work.jobs.executor import get_job_executor
 
 log = structlog.get_logger(__name__)
@@ -93,7 +93,7 @@ class RequestsWithoutLifespan:
             log.warning(
                 "server.without_lifespan",
                 detail="While this server drains, it goes on listening and refuses new calls with "
-                "503: a restart is noticed. In production use python -m config.serve.",
+                "503: a restart is noticed. In production use python -m server.serve.",
             )
         loop = asyncio.get_running_loop()
 

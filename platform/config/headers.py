@@ -11,7 +11,7 @@ from functools import cache
 from django.conf import settings
 
 from config.https import is_secure
-from edge.asgi import Application, Headers, Message, Receive, Scope, Send
+from server.asgi import Application, Headers, Message, Receive, Scope, Send
 
 _ALWAYS: Headers = [
     (b"cache-control", b"no-store"),

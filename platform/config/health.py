@@ -31,7 +31,7 @@ from common.database import DatabaseUnavailable, Row, get_database
 from common.errors import ServiceUnavailable
 from common.loop_local import LoopLocal
 from common.threads import in_thread
-from edge.asgi import Scope, Send
+from server.asgi import Scope, Send
 
 log = structlog.get_logger(__name__)
 

@@ -4,8 +4,8 @@ from urllib.parse import quote
 
 from django.conf import settings
 
-from edge.asgi import Application, Receive, Scope, Send, domain_of
 from publicapi.v1.app import is_served
+from server.asgi import Application, Receive, Scope, Send, domain_of
 
 _PERMANENT_REDIRECT = 308
 

@@ -6,9 +6,9 @@ from rest_framework.permissions import AllowAny
 from accounts.authentication import read_claims
 from accounts.errors import InvalidToken
 from common.errors import Unauthenticated
-from edge import bodies
-from edge.asgi import Scope
-from edge.bodies import Sender
+from server import bodies
+from server.asgi import Scope
+from server.bodies import Sender
 
 
 def sender_of(scope: Scope) -> Sender:

@@ -5,11 +5,11 @@ from django.http.request import validate_host
 
 from common.errors import NotFound, UnknownHost
 from council.consumers import CouncilConsumer
-from edge.asgi import Receive, Scope, Send, domain_of
-from edge.client_limit import ClientLimit
-from edge.refuse import refuse
 from events.consumer import StreamConsumer, UserConsumer
 from projects.consumers import ProjectConsumer
+from server.asgi import Receive, Scope, Send, domain_of
+from server.client_limit import ClientLimit
+from server.refuse import refuse
 
 # By the path, and by the path up to the id of a stream.
 _BY_PATH: dict[str, type[StreamConsumer]] = {"/api/ws": UserConsumer}

@@ -11,12 +11,12 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from accounts import tokens
 from accounts.tokens import AccessClaims
 from common.errors import DomainError, NotFound, Unauthenticated
-from edge.asgi import Receive, Scope, Send
 from events.cursors import read_after_seq
 from events.errors import MESSAGE_TOO_BIG, UNSUPPORTED_DATA, close_code
 from events.hub import get_hub
 from events.subscribers import Socket, Subscriber
 from events.types import USER_STREAM, Place
+from server.asgi import Receive, Scope, Send
 
 # Clients only answer pings.
 MAX_TEXT = 4096

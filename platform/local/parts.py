@@ -178,7 +178,7 @@ def _worker(configuration: Configuration) -> Service:
 
 def web_command(port: int) -> tuple[str, ...]:
     """A web process as in production, on this machine alone."""
-    return _python("config.serve", "--host", LOOPBACK, "--port", str(port))
+    return _python("server.serve", "--host", LOOPBACK, "--port", str(port))
 
 
 def _web(configuration: Configuration) -> Service:

@@ -11,9 +11,6 @@ from django.http.request import validate_host
 from common.errors import DomainError, NotSetUp, UnknownHost
 from common.logging import CallLine
 from common.set_up import is_missing, report_missing
-from edge.asgi import Headers, Receive, Scope, Send, domain_of
-from edge.metrics import METHODS, count_request
-from edge.traced_requests import name_request
 from observability.metrics.instruments import Counter
 from observability.metrics.labels import Declared
 from observability.tracing import spans
@@ -23,6 +20,9 @@ from publicapi.v1.exchange import Exchange
 from publicapi.v1.images import create_images
 from publicapi.v1.models import MODEL_PREFIX, get_model, list_models
 from publicapi.v1.usage import report_usage
+from server.asgi import Headers, Receive, Scope, Send, domain_of
+from server.metrics import METHODS, count_request
+from server.traced_requests import name_request
 
 log = structlog.get_logger(__name__)
 
@@ -165,7 +165,7 @@ def _check_host(scope: Scope) -> None:
 
 @lru_cache(maxsize=256)
 def is_served(domain: str) -> bool:
-    """Is it one of our hosts? `domain` is in the form of `edge.asgi.domain_of`."""
+    """Is it one of our hosts? `domain` is in the form of `server.asgi.domain_of`."""
     known = domain == settings.API_HOST or validate_host(domain, settings.ALLOWED_HOSTS)
     return bool(domain) and known
 

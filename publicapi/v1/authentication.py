@@ -7,10 +7,10 @@ from accounts import keys
 from accounts.services.api_keys import rehash_key
 from billing.errors import AccountDisabled, ApiAccessRequired, InvalidApiKey
 from billing.selectors.api_keys import KeyHolder, find_key_holder
-from edge import bodies
-from edge.rate_limit import Limit, get_rate_limiter
 from publicapi.v1.errors import MissingApiKey, RateLimitExceeded
 from publicapi.v1.exchange import Exchange
+from server import bodies
+from server.rate_limit import Limit, get_rate_limiter
 
 KEY_LIMIT = Limit(requests=120, window=60)
 

@@ -9,12 +9,12 @@ from uuid import UUID
 
 from common.errors import DomainError
 from common.ids import request_id
-from edge import bodies
-from edge.asgi import Headers, Receive, Scope, Send
-from edge.bodies import Body, BodyTooSlow, Sender
-from edge.delivery import Delivery, watched
-from edge.metrics import v1_streams
 from publicapi.v1 import errors, ignored
+from server import bodies
+from server.asgi import Headers, Receive, Scope, Send
+from server.bodies import Body, BodyTooSlow, Sender
+from server.delivery import Delivery, watched
+from server.metrics import v1_streams
 
 # A client that reads nothing for this long is disconnected; its call continues and is billed.
 STALL_SECONDS = 60.0

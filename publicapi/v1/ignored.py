@@ -10,7 +10,7 @@ from itertools import islice
 
 import msgspec
 
-from edge.asgi import Headers
+from server.asgi import Headers
 
 HEADER = "x-ignored-parameters"
 

@@ -9,7 +9,7 @@ from rest_framework.test import APIClient
 
 from common.redaction import redact
 from conftest import Persona
-from edge.client_limit import is_for_authentication
+from server.client_limit import is_for_authentication
 from teams.models import Invitation
 from teams.tests.people import accept, found, invite, refusal, token_for, verify
 

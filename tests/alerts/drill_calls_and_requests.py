@@ -12,10 +12,10 @@ import psycopg
 import pytest
 
 from accounts.services.lockout import FAILURES_OVER_ACCOUNTS
-from edge.request_queue import MAX_WAITING
-from edge.tests.client import new_address
 from publicapi.tests.v1 import rate_window
 from publicapi.tests.v1.customer import Customer
+from server.request_queue import MAX_WAITING
+from server.tests.client import new_address
 from tests.alerts.flood import Flood, get, slow_users
 from tests.alerts.watched import (
     CONVERSATIONS,

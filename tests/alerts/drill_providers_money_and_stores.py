@@ -24,8 +24,8 @@ from billing.models import Wallet
 from billing.services import months
 from billing.tasks import reconcile
 from common.models import Sweep
-from edge.tests.client import Client
 from publicapi.tests.v1.customer import IN_PLAN, Customer
+from server.tests.client import Client
 from simulator.process import RunningSimulator
 from tests.alerts.watched import (
     CONVERSATIONS,

@@ -11,9 +11,9 @@ from typing import Self
 
 import psycopg
 
-from edge.request_queue import MAX_WAITING, MAX_WAITING_OF_ADDRESS
-from edge.tests.client import new_address
 from local.ports import LOOPBACK
+from server.request_queue import MAX_WAITING, MAX_WAITING_OF_ADDRESS
+from server.tests.client import new_address
 from tests.service import database_url
 
 # Longer than a slow request may be (TurnsWait), shorter than the wait for a connection.

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Self
 
-from edge.tests.client import new_address
 from local.ports import LOOPBACK
+from server.tests.client import new_address
 
 _CHUNK = 65536
 _FEW_BYTES = 3_000

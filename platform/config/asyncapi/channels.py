@@ -5,7 +5,6 @@ from typing import Any, Final, NamedTuple
 from accounts.errors import InvalidToken
 from common.errors import NotFound, ServiceUnavailable, ValidationFailed
 from config.examples.story import AT
-from config.websocket import TOO_MANY_FRAMES
 from council.types import STREAM as COUNCIL
 from events.consumer import MAX_TEXT
 from events.cursors import MAX_SEQ
@@ -19,6 +18,7 @@ from events.errors import (
 )
 from events.types import USER_STREAM
 from projects.types import STREAM as PROJECT
+from server.connections.websocket import TOO_MANY_FRAMES
 
 _ID_PARAMETERS: Final = {"session_id": {"description": "A UUID."}}
 _QUERY: Final = {

@@ -90,7 +90,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     # Outermost, so that web apps can read refusals too. Refusals in front of Django pass through
-    # these two as well (edge/refuse.py).
+    # these two as well (server/refuse.py).
     "corsheaders.middleware.CorsMiddleware",
     "common.middleware.request_id_middleware",
     "common.middleware.request_guard_middleware",

@@ -19,10 +19,6 @@ from accounts import tokens
 from accounts.models import User, UserSession
 from accounts.services import users
 from common.ids import uuid7
-from edge.client_limit import GENERAL_LIMIT
-from edge.rate_limit import MANY_REFUSALS
-from edge.tests.client import new_address
-from edge.tests.windows import use_up
 from events.tests.sockets import (
     TIMEOUT,
     close_code,
@@ -34,6 +30,10 @@ from events.tests.sockets import (
 )
 from events.tests.streams import append, new_stream
 from local.ports import LOOPBACK
+from server.client_limit import GENERAL_LIMIT
+from server.rate_limit import MANY_REFUSALS
+from server.tests.client import new_address
+from server.tests.windows import use_up
 from simulator.process import RunningSimulator
 from tests.personas import new_user
 from tests.service import Web, running_web

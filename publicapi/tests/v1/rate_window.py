@@ -1,8 +1,8 @@
 """The window of a key's requests, as the service counts them."""
 
 from accounts.models import ApiKey
-from edge.tests import windows
 from publicapi.v1.authentication import KEY_LIMIT
+from server.tests import windows
 
 
 def use_up(key: ApiKey) -> None:

@@ -12,9 +12,9 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.base_user import AbstractBaseUser
 
 from common.multipart import MAX_FILE_BYTES
-from edge.file_bodies import MAX_AT_ONCE
 from media.files.models import Upload
 from media.files.tests.forms import END, MULTIPART, URL, bytes_of, part
+from server.file_bodies import MAX_AT_ONCE
 from tests.personas import authorization, new_user
 from tests.service import WEB_APP, Web
 

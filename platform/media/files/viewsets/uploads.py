@@ -13,11 +13,11 @@ from common.multipart import FormWithFileParser
 from common.openapi import error_responses
 from common.pagination import PAGE_PARAMETERS, NewestFirst
 from common.viewsets import ViewSet
-from edge.file_bodies import TooManyFiles
 from media.files.errors import StorageUnavailable, UploadInUse, UploadQuotaExceeded
 from media.files.selectors.uploads import get_upload, list_uploads
 from media.files.serializers import UploadInputSerializer, UploadSerializer
 from media.files.services import uploads
+from server.file_bodies import TooManyFiles
 
 
 class OwnersRequest(Request):

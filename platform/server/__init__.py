@@ -1,0 +1,2 @@
+"""The web process on its sockets, and what stands in front of its applications: limits, queues,
+bodies."""

@@ -1,0 +1,1 @@
+"""One connection of a client: the protocols of uvicorn, with bounds."""
