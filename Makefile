@@ -81,7 +81,7 @@ format: .venv/installed ## Mend style and format
 	@$(PYTHON) -m ruff format
 
 openapi: .venv/installed ## Write docs/openapi.json and docs/asyncapi.json, when the interfaces have changed
-	@DJANGO_SETTINGS_MODULE=config.settings.dev $(PYTHON) -m config.openapi_file
+	@DJANGO_SETTINGS_MODULE=config.settings.dev $(PYTHON) -m apidocs.write
 
 contract: .venv/installed ## Write docs/contract.md, when a promise or its tests have changed
 	@$(PYTHON) -m tests.contract

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import jsonschema_rs
 from django.db import connection
 
-from config.asyncapi.schemas import FRAMES_KIND, REFERENCE, all_types, component_name, schemas
+from apidocs.asyncapi.schemas import FRAMES_KIND, REFERENCE, all_types, component_name, schemas
 from local.paths import ROOT
 
 # The kind of streams to which tests of jobs and operations write what they like.

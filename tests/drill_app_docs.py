@@ -13,13 +13,13 @@ from django.conf import settings
 from accounts import tokens
 from accounts.services.sessions import REFRESH_GRACE
 from accounts.types import MAX_AGENT_INSTRUCTIONS
+from apidocs.openapi.document import document
 from billing import errors
 from billing.errors import PaymentRequired
 from billing.models import LedgerEntry
 from billing.serializers.money import MAX_TOPUP_USD, MIN_TOPUP_USD
 from common.multipart import MAX_FILE_BYTES
 from common.pagination import MAX_LIMIT
-from config.openapi.document import document
 from conversations.types import (
     MAX_CHARACTERS,
     MAX_CONVERSATIONS,

@@ -17,9 +17,9 @@ import pytest
 from ai.generations.running import LostCallHandler
 from ai.inference import errors
 from ai.providers.types import FinishReason
+from apidocs.openapi.document import document
 from billing.types import FREE_MESSAGES, FREE_WINDOW_HOURS
 from common.errors import DomainError, ServiceUnavailable
-from config.openapi.document import document
 from conversations.frames import Frames
 from conversations.inputs.sending import SendInputSerializer
 from conversations.models import Message

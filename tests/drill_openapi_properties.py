@@ -18,8 +18,8 @@ from schemathesis.checks import (
 )
 
 from accounts.services.sessions import open_session
+from apidocs.openapi.document import document
 from common.errors import NotFound, Unauthenticated
-from config.openapi.document import document
 from publicapi.tests.v1.customer import IN_PLAN
 from publicapi.v1.errors import InternalError
 from server.tests.client import new_address

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from config.examples.bodies import REQUESTS
-from config.examples.fields import FIELDS
+from apidocs.examples.bodies import REQUESTS
+from apidocs.examples.fields import FIELDS
 from local.ports import LOOPBACK
 from screenshots.chromium import new_page
 from tests.clients.page import TIMEOUT, needs_browser

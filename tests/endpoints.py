@@ -1,6 +1,6 @@
 """The endpoints of `/api` that change something."""
 
-from config.openapi.document import document
+from apidocs.openapi.document import document
 
 MUTATING = ("post", "put", "patch", "delete")
 

@@ -12,13 +12,13 @@ import httpx
 import pytest
 from drf_spectacular.drainage import GENERATOR_STATS
 
-from config import openapi_file
-from config.asyncapi.document import document
-from config.asyncapi.schemas import FRAMES_KIND, all_types, schemas
-from config.examples.messages import ACTORS
-from config.examples.story import ID, Like
-from config.examples.values import Values
-from config.openapi.document import document as openapi_document
+from apidocs import write
+from apidocs.asyncapi.document import document
+from apidocs.asyncapi.schemas import FRAMES_KIND, all_types, schemas
+from apidocs.examples.messages import ACTORS
+from apidocs.examples.story import ID, Like
+from apidocs.examples.values import Values
+from apidocs.openapi.document import document as openapi_document
 from config.sockets import _BY_FOLDER, _BY_PATH
 from council.types import STREAM as COUNCIL
 from events.declarations import declared_types
@@ -52,7 +52,7 @@ def test_a_secure_service_has_secure_sockets() -> None:
 
 def test_what_is_kept_beside_the_code_is_true() -> None:
     kept = (ROOT / "docs" / "asyncapi.json").read_text()
-    assert kept == openapi_file.asyncapi_text(), "The events have changed: run `make openapi`."
+    assert kept == write.asyncapi_text(), "The events have changed: run `make openapi`."
 
 
 def test_nothing_about_events_is_guessed() -> None:

@@ -9,7 +9,7 @@ from collections import Counter
 
 import pytest
 
-from config.openapi.document import document
+from apidocs.openapi.document import document
 from config.sockets import _BY_FOLDER, _BY_PATH
 from local.paths import ROOT
 from tests.contract import page

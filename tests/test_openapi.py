@@ -18,6 +18,8 @@ from accounts.models import User
 from accounts.tests.mailbox import mailed_token
 from ai.catalog.param_union import order_fields
 from ai.catalog.types import Modality
+from apidocs import write
+from apidocs.openapi.document import document
 from billing.errors import (
     FeatureRequired,
     FreeLimit,
@@ -29,8 +31,6 @@ from billing.errors import (
 )
 from billing.services.balance import change_plan
 from common import envelope
-from config import openapi_file
-from config.openapi.document import document
 from conftest import Persona
 from conversations.models import Attachment
 from conversations.tests.rows import talk
@@ -113,7 +113,7 @@ def test_production_serves_neither_it_nor_its_pages(
 
 def test_what_is_kept_beside_the_code_is_true() -> None:
     kept = (ROOT / "docs" / "openapi.json").read_text()
-    assert kept == openapi_file.text(), "The interfaces have changed: run `make openapi`."
+    assert kept == write.openapi_text(), "The interfaces have changed: run `make openapi`."
 
 
 def test_nothing_about_the_application_interface_is_guessed() -> None:

@@ -15,14 +15,14 @@ from drf_spectacular.generators import SchemaGenerator
 from rest_framework.serializers import Serializer
 
 from accounts.services.sessions import open_session
-from config.asyncapi.schemas import schemas as schemas_of_streams
-from config.examples.bodies import FILES, OWN, REQUESTS
-from config.examples.fields import FIELDS, NULL
-from config.examples.identity import OWN_IDS, SAME
-from config.examples.parameters import PARAMETERS
-from config.examples.special import SPECIAL
-from config.examples.streamed import STREAMED
-from config.openapi.document import document
+from apidocs.asyncapi.schemas import schemas as schemas_of_streams
+from apidocs.examples.bodies import FILES, OWN, REQUESTS
+from apidocs.examples.fields import FIELDS, NULL
+from apidocs.examples.identity import OWN_IDS, SAME
+from apidocs.examples.parameters import PARAMETERS
+from apidocs.examples.special import SPECIAL
+from apidocs.examples.streamed import STREAMED
+from apidocs.openapi.document import document
 from publicapi.v1.operations import OPERATIONS
 from tests.personas import new_user
 from tests.service import Web

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
+from apidocs.openapi.document import document
 from billing.viewsets import BillingViewSet
 from common.openapi import ApiSchema
-from config.openapi.document import document
 
 # A new verb is worth a second thought: is there none here that says the same?
 VERBS = set(

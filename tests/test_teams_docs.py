@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from accounts.models import User
-from config.openapi.document import document
+from apidocs.openapi.document import document
 from conversations.tests.test_shared_matrix import CASES
 from local.paths import ROOT
 from server.client_limit import AUTHENTICATION_LIMIT

@@ -6,12 +6,12 @@ from django.urls import URLPattern, URLResolver, include, path, re_path
 from django.views.generic import TemplateView
 
 from accounts import urls as accounts
+from apidocs.asyncapi.document import asyncapi_json
+from apidocs.openapi.document import openapi_json
 from billing import urls as billing
 from common.api import bad_request, page_not_found, permission_denied, server_error, unknown_path
-from config.asyncapi.document import asyncapi_json
 from config.continuations import ContinuationViewSet
 from config.front_page import front_page
-from config.openapi.document import openapi_json
 from content import urls as content
 from conversations import urls as conversations
 from media.files import urls as files

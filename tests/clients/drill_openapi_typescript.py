@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from config.openapi.document import document
+from apidocs.openapi.document import document
 from tests.clients import days
 from tests.clients.environments import PROGRAMS, node_client, output_of
 from tests.service import Web

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from config.examples.story import (
+from apidocs.examples.story import (
     CHAT,
     FAILURE,
     GUIDE,

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from config.examples.story import CHAT, ID, OTHER_CHAT, Like
-from config.examples.values import Values
+from apidocs.examples.story import CHAT, ID, OTHER_CHAT, Like
+from apidocs.examples.values import Values
 from council.types import STREAM as COUNCIL
 from events.types import SYSTEM, USER, USER_STREAM, model_actor
 from projects.types import STREAM as PROJECT

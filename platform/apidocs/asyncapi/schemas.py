@@ -10,7 +10,7 @@ from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.plumbing import build_mocked_view
 from drf_spectacular.utils import extend_schema, inline_serializer
 
-from config.openapi.document import inline_blank_and_null
+from apidocs.openapi.document import inline_blank_and_null
 from conversations.event_types import FRAMES
 from events.declarations import EventType, declared_types
 from events.replay import EVENTS

@@ -13,9 +13,9 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.openapi import AutoSchema
 
-import config.openapi.open_objects  # noqa: F401 - registers extensions of the generator
-from config.examples.operations import Examples
-from config.openapi.errors import COMPONENTS, describe_errors
+import apidocs.openapi.open_objects  # noqa: F401 - registers extensions of the generator
+from apidocs.examples.operations import Examples
+from apidocs.openapi.errors import COMPONENTS, describe_errors
 from publicapi.v1 import openapi as v1
 
 # The tags of operations, by the first segment of the path below /api.

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from config.examples.story import CHAT, ID
+from apidocs.examples.story import CHAT, ID
 
 # Parameters by their names, or by operation and name.
 PARAMETERS: dict[str, Any] = {

@@ -4,8 +4,8 @@ the same resource, streams and files."""
 import json
 from typing import Any
 
-from config.examples.special import BOB
-from config.examples.story import (
+from apidocs.examples.special import BOB
+from apidocs.examples.story import (
     ANSWER,
     CHAT,
     CLIP_LINK,

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
-from config.asyncapi.channels import (
+from apidocs.asyncapi.channels import (
     ANSWER,
     ANSWER_NAME,
     PING,
@@ -24,7 +24,7 @@ from config.asyncapi.channels import (
     Replies,
     Socket,
 )
-from config.asyncapi.schemas import (
+from apidocs.asyncapi.schemas import (
     EVENT,
     FRAMES_KIND,
     REFERENCE,
@@ -33,9 +33,9 @@ from config.asyncapi.schemas import (
     needed_schemas,
     schemas,
 )
-from config.examples.messages import event_example, part_example
-from config.examples.story import Like
-from config.examples.values import Values
+from apidocs.examples.messages import event_example, part_example
+from apidocs.examples.story import Like
+from apidocs.examples.values import Values
 from events.declarations import EventType
 
 _DESCRIPTION = """\

@@ -7,9 +7,9 @@ declaration (`EventType.example`), and goes above these.
 
 from typing import Any
 
-from config.examples.bodies import NEW_RUN, QUEUED
-from config.examples.special import BOB
-from config.examples.story import AT, CHAT, FAILURE, GUIDE, ID, OTHER_CHAT, SOON, Like
+from apidocs.examples.bodies import NEW_RUN, QUEUED
+from apidocs.examples.special import BOB
+from apidocs.examples.story import AT, CHAT, FAILURE, GUIDE, ID, OTHER_CHAT, SOON, Like
 
 _FOCUS = "Why are they not equally high?"
 _UNANSWERED = {"finish_reason": None, "usage": None, "cost_usd": 0}

@@ -3,8 +3,8 @@
 from typing import Any, Final, NamedTuple
 
 from accounts.errors import InvalidToken
+from apidocs.examples.story import AT
 from common.errors import NotFound, ServiceUnavailable, ValidationFailed
-from config.examples.story import AT
 from council.types import STREAM as COUNCIL
 from events.consumer import MAX_TEXT
 from events.cursors import MAX_SEQ

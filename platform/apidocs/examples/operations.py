@@ -6,10 +6,10 @@ An answer is made of its schema (`values`). Request bodies, streams and files ar
 
 from typing import Any
 
-from config.examples.bodies import FILES, OWN, REQUESTS, STREAM
-from config.examples.parameters import PARAMETERS, PATHS
-from config.examples.story import ID
-from config.examples.values import Schema, Values, plain
+from apidocs.examples.bodies import FILES, OWN, REQUESTS, STREAM
+from apidocs.examples.parameters import PARAMETERS, PATHS
+from apidocs.examples.story import ID
+from apidocs.examples.values import Schema, Values, plain
 
 
 class Examples:
@@ -32,7 +32,7 @@ class Examples:
         for content in operation.get("requestBody", {}).get("content", {}).values():
             component = content["schema"]["$ref"].rpartition("/")[-1]
             if component not in REQUESTS:
-                raise LookupError(f"{component} has no example in config/examples/bodies.py.")
+                raise LookupError(f"{component} has no example in apidocs/examples/bodies.py.")
             content["examples"] = self._refer(component, REQUESTS[component])
         for status, response in operation["responses"].items():
             if status.startswith("2"):

@@ -11,16 +11,16 @@ from django.conf import settings
 SERVER = "http://127.0.0.1:8000"
 
 
-def text() -> str:
+def openapi_text() -> str:
     """The content of `docs/openapi.json`."""
-    from config.openapi.document import document
+    from apidocs.openapi.document import document
 
     return _encoded(document() | {"servers": [{"url": SERVER}]})
 
 
 def asyncapi_text() -> str:
     """The content of `docs/asyncapi.json`."""
-    from config.asyncapi.document import document
+    from apidocs.asyncapi.document import document
 
     return _encoded(document(SERVER))
 
@@ -32,5 +32,5 @@ def _encoded(described: dict[str, Any]) -> str:
 if __name__ == "__main__":
     django.setup()
     documents = settings.BASE_DIR / "docs"
-    (documents / "openapi.json").write_text(text())
+    (documents / "openapi.json").write_text(openapi_text())
     (documents / "asyncapi.json").write_text(asyncapi_text())

@@ -4,11 +4,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from config.examples.fields import DATES, FIELDS, NULL
-from config.examples.identity import OWN_IDS, SAME
-from config.examples.special import SPECIAL
-from config.examples.story import AT, ID, Like
-from config.examples.streamed import STREAMED
+from apidocs.examples.fields import DATES, FIELDS, NULL
+from apidocs.examples.identity import OWN_IDS, SAME
+from apidocs.examples.special import SPECIAL
+from apidocs.examples.story import AT, ID, Like
+from apidocs.examples.streamed import STREAMED
 
 Schema = Mapping[str, Any]
 

@@ -1,0 +1,1 @@
+"""The published descriptions of the interfaces: OpenAPI, AsyncAPI, and their examples."""
