@@ -1,7 +1,7 @@
 # One command to run, one to test. `make` alone lists them all.
 
 PYTHON := .venv/bin/python
-export PYTHONPATH := $(CURDIR):$(CURDIR)/platform
+export PYTHONPATH := $(CURDIR):$(CURDIR)/platform:$(CURDIR)/tools
 # Where it is set, each of the suite's many processes would compile all modules.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -22,7 +22,7 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: .venv/installed ## Start the whole service on this machine (PORT=8000)
-	@$(PYTHON) -m local run
+	@$(PYTHON) -m devserver run
 
 test: .venv/installed ## Run the tests, with stores of their own (ARGS="-k name")
 	@$(TESTS) $(ARGS)
@@ -87,7 +87,7 @@ contract: .venv/installed ## Write docs/contract.md, when a promise or its tests
 	@$(PYTHON) -m tests.contract
 
 lock: .venv/installed ## Lock the requirements (ARGS=--upgrade for newer versions)
-	@for name in requirements requirements-observability requirements-dev bench/litellm deploy/sbom deploy/tools $(PYTHON_CLIENTS:%=tests/clients/%/requirements); do \
+	@for name in requirements requirements-observability requirements-dev tools/bench/litellm deploy/sbom deploy/tools $(PYTHON_CLIENTS:%=tests/clients/%/requirements); do \
 		.venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes $(ARGS) \
 			$$name.in -o $$name.txt || exit 1; \
 	done
@@ -105,7 +105,7 @@ screenshots: .venv/installed ## Take the pictures of the admin in docs/images (n
 	@$(PYTHON) -m screenshots
 
 shell: .venv/installed ## A Django shell, beside a running `make run`
-	@$(PYTHON) -m local exec $(PYTHON) manage.py shell
+	@$(PYTHON) -m devserver exec $(PYTHON) manage.py shell
 
 clients: $(PYTHON_CLIENTS:%=var/clients/%/installed) ## Install those clients, each in an environment of its own
 clients: $(NODE_CLIENTS:%=tests/clients/%/node_modules/.package-lock.json)
@@ -145,7 +145,7 @@ var/deploy/installed: deploy/tools.txt .venv/installed
 	@.venv/bin/uv pip sync --quiet --require-hashes --python $(@D)/bin/python $<
 	@touch $@
 
-var/bench/litellm/installed: bench/litellm.txt .venv/installed
+var/bench/litellm/installed: tools/bench/litellm.txt .venv/installed
 	@echo "Installing LiteLLM, which the service is measured beside (once; about a minute)."
 	@.venv/bin/uv venv --quiet --clear --python $(PYTHON) $(@D)
 	@.venv/bin/uv pip sync --quiet --require-hashes --python $(@D)/bin/python $<

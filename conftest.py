@@ -22,7 +22,7 @@ from ai.provider_health import services as health
 from ai.providers.config import SIMULATED_BY_DEFAULT, from_environ
 from billing.services.reconciliation import find_violations
 from billing.tests.bank import expire_what_nobody_ends
-from local.pytest_suite import is_rolled_back
+from devserver.pytest_suite import is_rolled_back
 from simulator.process import RunningSimulator
 from simulator.process import running as running_simulator
 from tests import declared_events, seeded_database

@@ -1,5 +1,5 @@
 #!/usr/bin/env python
-"""Django's command line, with `platform/` on the path (see platform/README.md)."""
+"""Django's command line, with `platform/` and `tools/` on the path (see platform/README.md)."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parent
 
 
 def main() -> None:
-    sys.path.insert(1, str(ROOT / "platform"))
+    sys.path[1:1] = [str(ROOT / "platform"), str(ROOT / "tools")]
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.dev")
     from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line

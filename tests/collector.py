@@ -20,7 +20,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.sdk.trace.sampling import ALWAYS_ON, Sampler
 
-from local.ports import LOOPBACK
+from devserver.ports import LOOPBACK
 from observability.tracing import spans
 from observability.tracing.otel import OpenTelemetry
 from work.jobs.tests.queueing import wait_until

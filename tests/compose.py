@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from local.paths import ROOT
+from devserver.paths import ROOT
 
 FILE = ROOT / "deploy" / "compose.yaml"
 WEBS = ("web-1", "web-2")

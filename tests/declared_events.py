@@ -11,7 +11,7 @@ import jsonschema_rs
 from django.db import connection
 
 from apidocs.asyncapi.schemas import FRAMES_KIND, REFERENCE, all_types, component_name, schemas
-from local.paths import ROOT
+from devserver.paths import ROOT
 
 # The kind of streams to which tests of jobs and operations write what they like.
 MADE_UP = "tests"

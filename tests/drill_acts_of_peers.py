@@ -19,9 +19,9 @@ from websockets.client import ClientProtocol
 from websockets.frames import Frame, Opcode
 from websockets.uri import parse_uri
 
+from devserver.ports import LOOPBACK, free_port
 from events.tests.sockets import token_of, url_of
 from events.tests.streams import new_stream
-from local.ports import LOOPBACK, free_port
 from simulator.process import RunningSimulator
 from tests.chaos.calls import wait_for
 from tests.personas import new_user

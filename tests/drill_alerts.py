@@ -11,7 +11,7 @@ import yaml
 from django.conf import settings
 
 from config.store_metrics import RECONCILIATIONS, SWEEPS
-from local.paths import ROOT
+from devserver.paths import ROOT
 from tests.documents import assert_same
 from tests.prometheus import (
     FOLDER,

@@ -20,7 +20,7 @@ from ai.inference.bounds import DEFAULT_OUTPUT_TOKENS
 from billing.models import PlanAllowance
 from billing.tests import bank
 from common.money import NUSD_PER_USD
-from local.paths import ROOT
+from devserver.paths import ROOT
 from media.files.selectors.links import LINK_SECONDS
 from publicapi.tests.v1.customer import Customer, new_customer
 from publicapi.v1 import (

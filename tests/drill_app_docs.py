@@ -36,8 +36,8 @@ from council.types import (
     MAX_SESSIONS_PER_DAY,
     MAX_VERSIONS,
 )
+from devserver.paths import ROOT
 from events.inbox import MAX_UNREAD
-from local.paths import ROOT
 from media.files.types import MAX_UPLOADS, UPLOAD_SECONDS
 from projects import types as projects
 from server.file_bodies import PACE

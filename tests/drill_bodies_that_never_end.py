@@ -10,7 +10,7 @@ import httpx
 import psutil
 import pytest
 
-from local.ports import LOOPBACK
+from devserver.ports import LOOPBACK
 from server.tests.client import new_address
 from simulator.process import RunningSimulator
 from tests.personas import authorization, new_key, new_user

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from local.paths import PYTHONPATH, ROOT
+from devserver.paths import PYTHONPATH, ROOT
 from tests.operations.blocks import run
 
 LIVES, SECONDS = 20, 5

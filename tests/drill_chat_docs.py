@@ -25,8 +25,8 @@ from conversations.inputs.sending import SendInputSerializer
 from conversations.models import Message
 from conversations.services.completion import REPLY
 from conversations.types import MAX_ATTACHMENTS, MAX_CHARACTERS, MAX_CONTENT, MAX_MESSAGES
-from local.paths import ROOT
-from local.throwaway import MARK
+from devserver.paths import ROOT
+from devserver.throwaway import MARK
 from tests.chaos.proxy import CuttingProxy
 from tests.documents import assert_same, examples, rows, section
 from tests.personas import PASSWORD, new_user

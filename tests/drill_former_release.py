@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from local.paths import ROOT
-from local.throwaway import MARK
+from devserver.paths import ROOT
+from devserver.throwaway import MARK
 from tests import former_release
 
 pytestmark = pytest.mark.timeout(600)
@@ -67,7 +67,7 @@ def check(tmp_path: Path) -> Check:
         return subprocess.run(
             [sys.executable, "-m", "tests.former_release"],
             cwd=tree,
-            env={**inherited, "PYTHONPATH": f"{tree}:{tree}/platform"},
+            env={**inherited, "PYTHONPATH": f"{tree}:{tree}/platform:{tree}/tools"},
             capture_output=True,
             text=True,
             check=False,

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from local.paths import ROOT
+from devserver.paths import ROOT
 from tests.environment import inherited
 from tests.tools import needs_tools, run
 

@@ -9,7 +9,7 @@ import httpx
 import psutil
 import pytest
 
-from local.ports import LOOPBACK
+from devserver.ports import LOOPBACK
 from server.asgi import Receive, Scope, Send
 from server.connections.http import MAX_PIPELINED, HttpProtocol
 from server.connections.keepalive_limit import IdleConnections

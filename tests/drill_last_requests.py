@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from common.ids import uuid7
-from local.ports import LOOPBACK
+from devserver.ports import LOOPBACK
 from server.graceful_accept import ignore_new_connections
 from simulator.process import RunningSimulator
 from tests.chaos import calls

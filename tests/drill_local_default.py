@@ -19,9 +19,9 @@ import psycopg
 import pytest
 import redis
 
-from local.paths import ROOT
-from local.ports import LOOPBACK, free_port
-from local.processes import command_of
+from devserver.paths import ROOT
+from devserver.ports import LOOPBACK, free_port
+from devserver.processes import command_of
 from tests.audio import speech
 from tests.environment import inherited
 
@@ -34,7 +34,7 @@ OWN_NOTHING = {
     "LOCAL_SPEECH_URL": "",
     "DEFAULT_SPEECH_MODEL": "",
 }
-COMMAND = [sys.executable, "-m", "local", "run"]
+COMMAND = [sys.executable, "-m", "devserver", "run"]
 
 
 def environment(**changes: str) -> dict[str, str]:

@@ -14,18 +14,18 @@ import pytest
 import redis as redis_client
 
 from common.ids import uuid7
-from local import postgres, redis
-from local.configuration import keep_private, var_folder
-from local.errors import LocalError
-from local.paths import PYTHONPATH, ROOT
-from local.ports import free_port, is_free
-from local.processes import Process, command_of
+from devserver import postgres, redis
+from devserver.configuration import keep_private, var_folder
+from devserver.errors import LocalError
+from devserver.paths import PYTHONPATH, ROOT
+from devserver.ports import free_port, is_free
+from devserver.processes import Process, command_of
 from tests.service import database_url
 
 SECONDS = 20
 OWNER = """
 import os, subprocess, sys
-from local.throwaway import MARK, stores
+from devserver.throwaway import MARK, stores
 with stores() as started:
     user = subprocess.Popen(
         ["sleep", "600"], env={MARK: started.folder, "PATH": os.environ["PATH"]},
@@ -205,7 +205,7 @@ def test_a_database_that_may_not_be_changed_is_a_sentence_and_no_traceback() -> 
         where = urlsplit(database_url())
         url = f"postgres://{name}:x@{where.hostname}:{where.port}/{name}"
         done = subprocess.run(
-            [sys.executable, "-m", "local.prepare"],
+            [sys.executable, "-m", "devserver.prepare"],
             env={
                 **os.environ,
                 "PYTHONPATH": PYTHONPATH,

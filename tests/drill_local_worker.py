@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from local import configuration
-from local.parts import parts
-from local.processes import Process
+from devserver import configuration
+from devserver.parts import parts
+from devserver.processes import Process
 from simulator.process import RunningSimulator
 from tests.own_redis import OwnRedis
 from tests.service import environment_of_a_process

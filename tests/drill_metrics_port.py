@@ -9,8 +9,8 @@ import pytest
 from django.core.checks import run_checks
 from pytest_django import Settings
 
-from local.parts import web_command
-from local.ports import LOOPBACK, free_port
+from devserver.parts import web_command
+from devserver.ports import LOOPBACK, free_port
 from simulator.process import RunningSimulator
 from tests.scrape import scrape
 from tests.service import Web, run_to_its_end, running_web

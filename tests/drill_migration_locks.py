@@ -7,7 +7,7 @@ from django.apps import apps
 from django.db import connection, migrations
 from django.db.migrations.loader import MigrationLoader
 
-from local.paths import ROOT
+from devserver.paths import ROOT
 from tests.tools import needs_tools, run
 
 pytestmark = [pytest.mark.django_db, needs_tools]

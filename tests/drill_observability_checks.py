@@ -8,8 +8,8 @@ from django.core.exceptions import ImproperlyConfigured
 from pytest_django import Settings
 
 from config.checks import refuse_unsafe_start
-from local.parts import web_command
-from local.ports import free_port
+from devserver.parts import web_command
+from devserver.ports import free_port
 from simulator.process import RunningSimulator
 from tests.service import run_to_its_end
 

@@ -6,7 +6,7 @@ import pytest
 
 from apidocs.examples.bodies import REQUESTS
 from apidocs.examples.fields import FIELDS
-from local.ports import LOOPBACK
+from devserver.ports import LOOPBACK
 from screenshots.chromium import new_page
 from tests.clients.page import TIMEOUT, needs_browser
 from tests.operators import new_operator

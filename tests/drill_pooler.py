@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from common.ids import uuid7
-from local.paths import ROOT
+from devserver.paths import ROOT
 from simulator.process import RunningSimulator
 from tests.chaos import calls
 from tests.chaos.councils import Council, customer

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from local.paths import ROOT
+from devserver.paths import ROOT
 from tests.environment import inherited
 
 SAFE = {

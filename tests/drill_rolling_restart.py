@@ -20,9 +20,9 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, WebSocketException
 
 from common.ids import uuid7
+from devserver.ports import free_port
 from events.errors import SERVICE_RESTART
 from events.tests.streams import append, new_stream
-from local.ports import free_port
 from simulator.process import RunningSimulator
 from tests.chaos import calls
 from tests.chaos.councils import Council, customer

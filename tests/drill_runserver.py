@@ -16,11 +16,11 @@ from websockets.sync.client import connect
 
 from accounts.models import User
 from common.ids import uuid7
+from devserver.paths import PYTHONPATH, ROOT
+from devserver.ports import LOOPBACK, answers, free_port
+from devserver.processes import Process
+from devserver.service import Service
 from events.tests.streams import append, new_stream
-from local.paths import PYTHONPATH, ROOT
-from local.ports import LOOPBACK, answers, free_port
-from local.processes import Process
-from local.service import Service
 from simulator.process import RunningSimulator
 from tests.chaos import calls
 from tests.drill_acts_of_peers import FRAMES, HTTP_ACTS, do, handshake, once_open, send

@@ -15,8 +15,8 @@ from common.models import Sweep
 from common.sweeps import sweep
 from config.store_metrics import SWEEPS
 from council.tests.owner import BALANCE_ONLY, new_owner
-from local.paths import ROOT
-from local.ports import free_port
+from devserver.paths import ROOT
+from devserver.ports import free_port
 from simulator.process import RunningSimulator
 from tests.chaos.calls import wait_for
 from tests.documents import rows, section

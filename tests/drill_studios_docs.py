@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from local.paths import ROOT
+from devserver.paths import ROOT
 from simulator.process import RunningSimulator
 from studios.tests.artist import Artist, Job, new_artist
 from tests.documents import examples, section

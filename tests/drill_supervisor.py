@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from local.paths import ROOT
-from local.processes import command_of
+from devserver.paths import ROOT
+from devserver.processes import command_of
 from tests.environment import inherited
 
 SECONDS = 20

@@ -12,7 +12,7 @@ from django.urls import URLResolver, get_resolver
 from pytest_django import Settings
 
 from common.ids import uuid7
-from local.ports import LOOPBACK
+from devserver.ports import LOOPBACK
 from simulator.process import RunningSimulator
 from tests.operators import new_operator
 from tests.personas import authorization, new_user

@@ -2,8 +2,8 @@
 
 import os
 
-from local.paths import PYTHONPATH
-from local.throwaway import MARK
+from devserver.paths import PYTHONPATH
+from devserver.throwaway import MARK
 
 
 def inherited() -> dict[str, str]:

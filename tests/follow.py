@@ -22,8 +22,8 @@ from redis import Redis
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
+from devserver.ports import LOOPBACK
 from events.models import Event
-from local.ports import LOOPBACK
 from tests.service import Web
 
 Picture = dict[str, Any]

@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from local.paths import ROOT
+from devserver.paths import ROOT
 
 # Names the tree whose migrations a test run adds to its own.
 LATER_TREE = "LATER_TREE"
@@ -37,7 +37,7 @@ def main() -> int:
             cwd=folder,
             env={
                 **os.environ,
-                "PYTHONPATH": f"{folder}:{folder}/platform",
+                "PYTHONPATH": f"{folder}:{folder}/platform:{folder}/tools",
                 LATER_TREE: str(ROOT),
             },
             check=False,
@@ -53,7 +53,7 @@ def migrate_with_later_tree(database_url: str) -> None:
         [sys.executable, Path(tree) / "manage.py", "migrate", "--no-input", "--verbosity=0"],
         env={
             **os.environ,
-            "PYTHONPATH": f"{tree}:{tree}/platform",
+            "PYTHONPATH": f"{tree}:{tree}/platform:{tree}/tools",
             "DJANGO_SETTINGS_MODULE": "config.settings.test",
             "DATABASE_URL": database_url,
             "DATABASE_POOL": "0",

@@ -19,18 +19,18 @@ from typing import Any
 import httpx
 import psycopg
 
-from local import postgres
-from local.configuration import DATABASE
-from local.paths import PYTHONPATH, ROOT
-from local.ports import LOOPBACK, free_port
+from devserver import postgres
+from devserver.configuration import DATABASE
+from devserver.paths import PYTHONPATH, ROOT
+from devserver.ports import LOOPBACK, free_port
 from tests.audio import speech
 
 # So many restarts of one part, one after the other, are meant: each counts as recovered soon.
 RUN = """
 import sys
-from local import supervisor
+from devserver import supervisor
 supervisor.RECOVERED_SECONDS = 3
-from local.__main__ import main
+from devserver.__main__ import main
 sys.argv = ["local", "run"]
 sys.exit(main())
 """

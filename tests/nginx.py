@@ -17,10 +17,10 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from local.paths import ROOT
-from local.ports import LOOPBACK, free_port, is_free
-from local.processes import Process
-from local.service import Service
+from devserver.paths import ROOT
+from devserver.ports import LOOPBACK, free_port, is_free
+from devserver.processes import Process
+from devserver.service import Service
 
 CONFIGURATION = ROOT / "deploy" / "nginx" / "nginx.conf"
 PROGRAM = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin")

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from local import redis
-from local.ports import free_port
-from local.processes import Process
+from devserver import redis
+from devserver.ports import free_port
+from devserver.processes import Process
 from tests.freezing import freeze
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from django.db import connection
 
-from local.ports import LOOPBACK, free_port, is_free
-from local.processes import Process
-from local.service import Service
+from devserver.ports import LOOPBACK, free_port, is_free
+from devserver.processes import Process
+from devserver.service import Service
 from tests.operations.blocks import script
 
 PROGRAM = shutil.which("pgbouncer", path=f"{os.environ['PATH']}:/usr/sbin")

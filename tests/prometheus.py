@@ -13,10 +13,10 @@ import httpx
 import pytest
 import yaml
 
-from local.paths import ROOT
-from local.ports import LOOPBACK, answers, free_port
-from local.processes import Process
-from local.service import Service
+from devserver.paths import ROOT
+from devserver.ports import LOOPBACK, answers, free_port
+from devserver.processes import Process
+from devserver.service import Service
 
 FOLDER = ROOT / "deploy" / "prometheus"
 RULES = FOLDER / "alerts.yaml"

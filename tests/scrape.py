@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
-from local.ports import LOOPBACK
+from devserver.ports import LOOPBACK
 
 Series = tuple[str, frozenset[tuple[str, str]]]
 

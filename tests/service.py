@@ -12,11 +12,11 @@ from django.conf import settings
 from django.db import connection
 
 from common.shutdown import DEFAULT_DRAIN_SECONDS, GRACE_SECONDS
-from local.parts import web_command
-from local.paths import PYTHONPATH, ROOT
-from local.ports import LOOPBACK, answers, free_port
-from local.processes import Process
-from local.service import Service
+from devserver.parts import web_command
+from devserver.paths import PYTHONPATH, ROOT
+from devserver.ports import LOOPBACK, answers, free_port
+from devserver.processes import Process
+from devserver.service import Service
 from server.serve import APPLICATION
 from simulator.identity import CLIENT_ID, ISSUER
 from simulator.process import RunningSimulator

@@ -21,9 +21,9 @@ from apidocs.examples.values import Values
 from apidocs.openapi.document import document as openapi_document
 from config.sockets import _BY_FOLDER, _BY_PATH
 from council.types import STREAM as COUNCIL
+from devserver.paths import ROOT
 from events.declarations import declared_types
 from events.types import USER_STREAM
-from local.paths import ROOT
 from projects.types import STREAM as PROJECT
 from tests.declared_events import problems, writers
 from tests.documents import assert_same, rows, section

@@ -8,7 +8,7 @@ from billing.selectors import free_budget
 from billing.types import FREE_MESSAGES, FREE_WINDOW_HOURS
 from common.idempotency import KEY_HOURS
 from common.money import NUSD_PER_CENT
-from local.paths import ROOT
+from devserver.paths import ROOT
 from tests.documents import rows, section
 from work.leases.keeper import HEARTBEAT_SECONDS, LEASE_SECONDS
 

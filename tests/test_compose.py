@@ -12,8 +12,8 @@ from ai.inference.types import ChatCall
 from common.connections import demand
 from common.multipart import MAX_FORM_BYTES
 from common.shutdown import LINGER_SECONDS
-from local.parts import QUEUES, worker_command
-from local.paths import ROOT
+from devserver.parts import QUEUES, worker_command
+from devserver.paths import ROOT
 from server.graceful_accept import ACCEPT_SECONDS
 from server.serve import KEEP_ALIVE_SECONDS
 from tests.compose import PROCESSES, WEBS, WORKERS, compose, seconds, services

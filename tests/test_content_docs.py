@@ -7,7 +7,6 @@ import subprocess
 import pytest
 
 from common import snapshots
-from content.demo import add_entries
 from content.flags import FLAGS
 from content.inputs import EntriesQuerySerializer
 from content.models import Entry
@@ -16,7 +15,8 @@ from content.rendering import REL, SCHEMES, TAGS, render
 from content.serializers import EntrySerializer
 from content.types import MAX_USERS
 from content.viewsets.entries import EntryViewSet
-from local.paths import ROOT
+from demo.content import add_entries
+from devserver.paths import ROOT
 from tests.documents import assert_same, examples, rows, section
 from tests.personas import access_token_of, new_user
 from tests.service import Web

@@ -11,7 +11,7 @@ import pytest
 
 from apidocs.openapi.document import document
 from config.sockets import _BY_FOLDER, _BY_PATH
-from local.paths import ROOT
+from devserver.paths import ROOT
 from tests.contract import page
 from tests.contract.promises import Promise, Section, additions, sections
 from tests.documents import assert_same

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from local.paths import ROOT
+from devserver.paths import ROOT
 from tests.prometheus import PROMTOOL, metrics_in, needs_promtool
 from tests.test_metrics_docs import documented
 

@@ -30,11 +30,11 @@ from billing.types import FREE_MESSAGES, FREE_WINDOW_HOURS
 from common.money import NUSD_PER_USD
 from conversations import types as conversations
 from council import types as council
+from devserver import configuration
+from devserver.paths import ROOT
 from events.declarations import declared_types
 from events.types import USER_STREAM
 from integrations.connectors import providers as connectors
-from local import configuration
-from local.paths import ROOT
 from projects import types as projects
 from tests.documents import assert_same, rows, section
 from tests.personas import new_key, new_user

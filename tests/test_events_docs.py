@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from accounts.models import User
-from local.paths import ROOT
+from devserver.paths import ROOT
 from tests.documents import examples, section
 from tests.environment import inherited
 from tests.personas import access_token_of, authorization, new_user

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 import uvicorn
 
-from local.ports import LOOPBACK
+from devserver.ports import LOOPBACK
 from server.asgi import Receive, Scope, Send
 from server.connections.http import HttpProtocol
 from server.connections.websocket import WebSocketProtocol

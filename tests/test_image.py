@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from common.shutdown import GRACE_SECONDS, SERVER_SECONDS, notice_seconds
-from local.configuration import resolve
-from local.errors import LocalError
-from local.parts import parts, web_command
-from local.paths import ROOT
-from local.ports import LOOPBACK
+from devserver.configuration import resolve
+from devserver.errors import LocalError
+from devserver.parts import parts, web_command
+from devserver.paths import ROOT
+from devserver.ports import LOOPBACK
 from server.serve import APPLICATION, command
 from tests.compose import PROCESSES, services
 from tests.compose import seconds as in_seconds

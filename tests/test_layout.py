@@ -4,7 +4,7 @@ import platform
 from pathlib import Path
 
 from config.checks import shadows
-from local.paths import ROOT
+from devserver.paths import ROOT
 
 
 def test_platform_is_a_source_root_and_no_package() -> None:

@@ -19,7 +19,7 @@ from billing.models import Charge
 from common.ids import uuid7
 from common.money import NUSD_PER_USD
 from conversations.tests.speaker import new_speaker
-from local.ports import free_port
+from devserver.ports import free_port
 from publicapi.tests.v1 import rate_window
 from publicapi.tests.v1.customer import BALANCE_ONLY, IN_PLAN, Customer, new_customer
 from simulator.process import RunningSimulator

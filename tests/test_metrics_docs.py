@@ -8,7 +8,7 @@ import config.store_metrics  # noqa: F401
 import events.metrics
 import publicapi.v1.app  # noqa: F401
 from common.pool_metrics import PoolCollector
-from local.paths import ROOT
+from devserver.paths import ROOT
 from observability.metrics.instruments import Instrument
 from observability.metrics.registry import REGISTRY
 from tests.documents import assert_same, rows, section

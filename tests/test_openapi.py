@@ -34,7 +34,7 @@ from common import envelope
 from conftest import Persona
 from conversations.models import Attachment
 from conversations.tests.rows import talk
-from local.paths import ROOT
+from devserver.paths import ROOT
 from media.files.models import Upload
 from publicapi.v1 import openapi as v1
 from publicapi.v1.app import MODEL_ROUTE, ROUTES

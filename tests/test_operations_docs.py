@@ -8,7 +8,7 @@ import pytest
 import yaml
 from django.core.management import get_commands
 
-from local.paths import ROOT
+from devserver.paths import ROOT
 from tests.chart import VALUES, render
 from tests.compose import services
 from tests.tools import needs_tools, run

@@ -5,7 +5,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from local.ports import free_port
+from devserver.ports import free_port
 from tests.nginx import needs_nginx, running_nginx
 
 SECRET = "only-for-the-service"

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 import psutil
 import pytest
 
-from local.ports import LOOPBACK
+from devserver.ports import LOOPBACK
 from tests.service import Web
 
 pytestmark = pytest.mark.usefixtures("committed")

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import psutil
 
-from local.ports import LOOPBACK
+from devserver.ports import LOOPBACK
 from simulator.process import RunningSimulator
 from tests.chaos.calls import wait_for
 from tests.personas import authorization, new_user

@@ -6,10 +6,10 @@ import sys
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
-from local.paths import ROOT
+from devserver.paths import ROOT
 
 # Not part of production: the simulator, the local default, tests and benchmarks.
-LEFT_OUT = ("tests", "bench", "simulator", "local", ".venv", "var")
+LEFT_OUT = ("tests", "tools", ".venv", "var")
 # What these import may be missing: a process that needs it, and has it not, refuses to start.
 OPTIONAL = {
     "platform/observability/error_reports.py",

@@ -9,7 +9,7 @@ import httpx
 
 from conversations.models import Message
 from conversations.tests.rows import talk
-from local.ports import LOOPBACK
+from devserver.ports import LOOPBACK
 from server.asgi import Receive, Scope, Send
 from server.connections.http import HttpProtocol
 from tests.chaos.calls import wait_for

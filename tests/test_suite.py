@@ -11,9 +11,9 @@ from textwrap import dedent
 import pytest
 from _pytest.assertion.rewrite import AssertionRewritingHook
 
-from local.paths import ROOT
-from local.pytest_clock import SLOW_SECONDS, updated_slow_files
-from local.pytest_suite import helper_packages, is_rolled_back, slow_files
+from devserver.paths import ROOT
+from devserver.pytest_clock import SLOW_SECONDS, updated_slow_files
+from devserver.pytest_suite import helper_packages, is_rolled_back, slow_files
 from tests.follow import cut
 
 
@@ -73,7 +73,7 @@ def run_suite(folder: Path, tests: str, *options: str) -> subprocess.CompletedPr
     """pytest with the plugins of the suite, for a file of its own."""
     (folder / "test_it.py").write_text(dedent(tests))
     (folder / "pytest.ini").touch()
-    plugins = ("-p", "local.pytest_suite", "-p", "local.pytest_clock")
+    plugins = ("-p", "devserver.pytest_suite", "-p", "devserver.pytest_clock")
     return subprocess.run(
         (sys.executable, "-m", "pytest", *plugins, *options),
         cwd=folder,

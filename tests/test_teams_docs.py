@@ -13,7 +13,7 @@ import pytest
 from accounts.models import User
 from apidocs.openapi.document import document
 from conversations.tests.test_shared_matrix import CASES
-from local.paths import ROOT
+from devserver.paths import ROOT
 from server.client_limit import AUTHENTICATION_LIMIT
 from teams.models import Invitation, Role
 from teams.rights import is_above

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from local.ports import LOOPBACK
+from devserver.ports import LOOPBACK
 from server.asgi import Receive, Scope, Send
 from server.connections.http import HttpProtocol
 from server.delivery import Delivery, watched

@@ -7,7 +7,7 @@ from typing import Any
 
 import uvicorn
 
-from local.ports import LOOPBACK, free_port
+from devserver.ports import LOOPBACK, free_port
 from server.asgi import Application
 from tests.chaos.calls import wait_for
 

@@ -11,12 +11,12 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from local import supervisor
-from local.console import Console
-from local.errors import LocalError
-from local.processes import command_of
-from local.records import Records
-from local.service import Service
+from devserver import supervisor
+from devserver.console import Console
+from devserver.errors import LocalError
+from devserver.processes import command_of
+from devserver.records import Records
+from devserver.service import Service
 
 START_ORDER = (("store",), ("step", "upstream"), ("worker", "web"))
 STOP_ORDER = (("worker", "web"), ("step", "upstream"), ("store",))

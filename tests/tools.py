@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from local.paths import ROOT
+from devserver.paths import ROOT
 
 FOLDER = ROOT / "var" / "deploy"
 needs_tools = pytest.mark.skipif(

@@ -12,9 +12,9 @@ from uuid import uuid4
 from django.conf import settings
 
 from common.shutdown import DEFAULT_DRAIN_SECONDS, GRACE_SECONDS
-from local.parts import QUEUES, worker_answers, worker_command
-from local.processes import Process
-from local.service import Service
+from devserver.parts import QUEUES, worker_answers, worker_command
+from devserver.processes import Process
+from devserver.service import Service
 from simulator.process import RunningSimulator
 from tests.forked import ForkedProcess
 from tests.freezing import freeze

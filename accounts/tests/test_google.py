@@ -24,7 +24,7 @@ from accounts.models import (
 from accounts.services import api_keys, passwords, sessions, verification
 from accounts.tests.mailbox import mailed_token
 from conftest import PASSWORD, Persona
-from local.ports import free_port
+from devserver.ports import free_port
 from simulator.process import RunningSimulator
 from tests.service import Web
 

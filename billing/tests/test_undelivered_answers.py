@@ -40,7 +40,7 @@ from billing.tests.undelivered import (
 )
 from billing.types import Ending, as_json
 from common.ids import uuid7
-from local.paths import ROOT
+from devserver.paths import ROOT
 from tests.locks import wait_until_blocked
 
 # --- What is kept ---------------------------------------------------------------------------------

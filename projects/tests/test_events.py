@@ -10,9 +10,9 @@ import pytest
 from django.conf import settings
 from django.utils import timezone
 
+from demo.project_runs import write_runs
 from events.models import Event
 from events.types import SYSTEM, USER, model_actor
-from projects import demo
 from projects.models import Apply, Run
 from projects.services import applies, apply_settlement
 from projects.tests.world import World
@@ -69,7 +69,7 @@ def finish(world: World) -> None:
 def finished_demo_run() -> Run:
     """The shop of the demo, of which a review asks for a change."""
     alice = new_user("alice", plan="max", balance_usd=50)
-    demo.write_runs(alice)
+    write_runs(alice)
     return Run.objects.filter(account=alice).earliest("id")
 
 

@@ -11,7 +11,7 @@ from typing import Self
 
 import psycopg
 
-from local.ports import LOOPBACK
+from devserver.ports import LOOPBACK
 from server.request_queue import MAX_WAITING, MAX_WAITING_OF_ADDRESS
 from server.tests.client import new_address
 from tests.service import database_url

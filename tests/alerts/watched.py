@@ -13,7 +13,7 @@ from websockets.sync.client import connect
 from accounts.models import OutgoingEmail
 from billing.services import months
 from common.models import Sweep
-from local.ports import free_port
+from devserver.ports import free_port
 from publicapi.tests.v1.customer import Customer, new_customer
 from simulator.process import RunningSimulator
 from tests.chaos.calls import wait_for

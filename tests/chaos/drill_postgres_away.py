@@ -15,10 +15,10 @@ import psycopg
 import pytest
 
 from common.ids import uuid7
-from local import postgres
-from local.paths import PYTHONPATH, ROOT
-from local.ports import free_port
-from local.processes import Process
+from devserver import postgres
+from devserver.paths import PYTHONPATH, ROOT
+from devserver.ports import free_port
+from devserver.processes import Process
 from simulator.process import RunningSimulator
 from tests.chaos import calls
 from tests.service import running_web

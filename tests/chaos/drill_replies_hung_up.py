@@ -11,7 +11,7 @@ import pytest
 from billing.models import Charge, LedgerEntry
 from billing.tests.bank import wallet_of
 from conversations.models import Message
-from local.ports import LOOPBACK
+from devserver.ports import LOOPBACK
 from simulator.process import RunningSimulator
 from tests.chaos import calls
 from tests.chaos.councils import customer

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from local.ports import free_port
+from devserver.ports import free_port
 from simulator.process import RunningSimulator
 from simulator.process import running as running_simulator
 from tests.chaos.studio_moments import STEPS, after_the_settlement, before_the_submission

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Self
 
-from local.ports import LOOPBACK
+from devserver.ports import LOOPBACK
 from server.tests.client import new_address
 
 _CHUNK = 65536

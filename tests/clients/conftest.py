@@ -10,7 +10,7 @@ import pytest
 from pytest_django import DjangoDbBlocker
 
 from content.tests.writing import write
-from local.ports import LOOPBACK, free_port
+from devserver.ports import LOOPBACK, free_port
 from publicapi.tests.v1.customer import Customer, new_customer
 from simulator.process import RunningSimulator
 from studios.tests.artist import Artist, new_artist

@@ -15,7 +15,7 @@ from accounts.models import User
 from accounts.tests.mailbox import mailed_token
 from billing.models import Charge
 from common.money import NUSD_PER_USD
-from local.paths import ROOT
+from devserver.paths import ROOT
 from teams.models import Member
 from tests.clients.environments import output_of, surroundings
 from tests.documents import examples, section

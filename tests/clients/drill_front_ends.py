@@ -16,8 +16,8 @@ from billing.selectors.charges import get_usage
 from common.money import usd
 from conversations.models import Conversation, Message
 from conversations.tests import rows as rows_of
-from local.paths import ROOT
-from local.throwaway import MARK
+from devserver.paths import ROOT
+from devserver.throwaway import MARK
 from media.files.models import Upload
 from publicapi.tests.v1.customer import Customer
 from tests.chaos.calls import wait_for

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import openai
 import pytest
 
-from local.paths import ROOT
+from devserver.paths import ROOT
 from publicapi.tests.v1.customer import IMAGE, IN_PLAN, Customer
 from tests import documents
 from tests.chaos.calls import wait_for

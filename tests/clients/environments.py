@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from local.paths import ROOT
-from local.throwaway import MARK
+from devserver.paths import ROOT
+from devserver.throwaway import MARK
 from publicapi.tests.v1.customer import Customer
 
 PROGRAMS = ROOT / "tests" / "clients"

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from local.ports import LOOPBACK
+from devserver.ports import LOOPBACK
 from screenshots.chromium import installed, running
 from tests.clients.environments import PROGRAMS
 

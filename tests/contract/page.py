@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from local.paths import ROOT
+from devserver.paths import ROOT
 from tests.contract.promises import Promise, Section, additions, sections
 
 PATH = ROOT / "docs" / "contract.md"

@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
-from local.paths import ROOT
+from devserver.paths import ROOT
 from tests.mutations.mutation import Mutation, mutations
 
 KILLED, SURVIVED = "killed", "SURVIVED"
@@ -85,7 +85,7 @@ def _try(mutation: Mutation, trees: "queue.SimpleQueue[Path]") -> tuple[str, flo
         done = subprocess.run(
             (sys.executable, "-m", "pytest", *_OPTIONS, *mutation.killed_by),
             cwd=tree,
-            env={**os.environ, "PYTHONPATH": f"{tree}:{tree}/platform"},
+            env={**os.environ, "PYTHONPATH": f"{tree}:{tree}/platform:{tree}/tools"},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from local.paths import ROOT
+from devserver.paths import ROOT
 
 FOLDER = Path(__file__).parent
 

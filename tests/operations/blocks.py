@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from local import postgres
-from local.paths import ROOT
+from devserver import postgres
+from devserver.paths import ROOT
 from tests.environment import inherited
 
 # Of a block; a restore takes a while on a busy machine.

@@ -20,9 +20,9 @@ import pytest
 
 from accounts.tests.mailserver import MailServer, running_mail_server
 from billing.seeds import PLANS
-from local import postgres
-from local.paths import PYTHONPATH
-from local.ports import LOOPBACK, free_port
+from devserver import postgres
+from devserver.paths import PYTHONPATH
+from devserver.ports import LOOPBACK, free_port
 from simulator.process import RunningSimulator
 from tests.nginx import write_certificate
 from tests.operations import blocks

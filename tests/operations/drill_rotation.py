@@ -19,10 +19,10 @@ from common.encryption import decrypt, encrypt
 from conversations.selectors.sharing import share_token
 from conversations.services import sharing
 from conversations.tests.rows import talk
+from devserver import postgres, redis
+from devserver.ports import free_port
+from devserver.processes import Process
 from integrations.workspaces.models import TOKEN_PURPOSE, Workspace
-from local import postgres, redis
-from local.ports import free_port
-from local.processes import Process
 from media.files.selectors.links import signed_url
 from simulator.process import RunningSimulator
 from tests.operations.blocks import run, variables

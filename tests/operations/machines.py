@@ -14,11 +14,11 @@ from typing import Any
 import httpx
 import psycopg
 
-from local import postgres, redis
-from local.configuration import simulated_connectors
-from local.paths import ROOT
-from local.ports import free_port
-from local.processes import Process
+from devserver import postgres, redis
+from devserver.configuration import simulated_connectors
+from devserver.paths import ROOT
+from devserver.ports import free_port
+from devserver.processes import Process
 from simulator.process import RunningSimulator
 from tests.environment import inherited
 from tests.service import Web, running_web
@@ -63,7 +63,7 @@ class Machine:
         """Tables, catalog and plans."""
         postgres.create_database(self.port, "platform")
         subprocess.run(
-            [sys.executable, "-m", "local.prepare"],
+            [sys.executable, "-m", "devserver.prepare"],
             env={**inherited(), **self.environment, "DATABASE_POOL": "0"},
             cwd=ROOT,
             check=True,

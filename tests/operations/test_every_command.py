@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from local.paths import ROOT
+from devserver.paths import ROOT
 from tests.operations import blocks
 from tests.operations.blocks import FOLDER, Block, documents
 

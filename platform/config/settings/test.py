@@ -16,9 +16,10 @@ CONNECTORS = connectors.from_environ({})
 SERVESTATIC_USE_FINDERS = True
 # Off as in production, but a test may start a process that has it on.
 SELF_SERVICE_TOPUP = env.bool("SELF_SERVICE_TOPUP", False)
-# Kinds of jobs that only tests have.
+# The demo, and kinds of jobs that only tests have.
 INSTALLED_APPS = [
     *INSTALLED_APPS,
+    "demo",
     "work.jobs.tests.apps.JobsTestsConfig",
     "ai.operations.tests.apps.OperationsTestsConfig",
 ]

@@ -10,7 +10,7 @@ from content import flags
 from content.flags import FLAGS, Flag
 from content.models import FlagRecord
 from content.services.flags import add_missing_records
-from local.paths import ROOT
+from devserver.paths import ROOT
 
 DEFINED = {name: value for name, value in vars(flags).items() if isinstance(value, Flag)}
 LEFT_OUT = {"tests", "migrations", ".venv", "var", "node_modules"}

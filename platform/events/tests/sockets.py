@@ -13,7 +13,7 @@ from websockets.sync.client import ClientConnection, connect
 from websockets.uri import parse_uri
 
 from accounts.models import User
-from local.ports import LOOPBACK
+from devserver.ports import LOOPBACK
 from tests.personas import access_token_of
 from tests.service import Web
 

@@ -19,6 +19,7 @@ from accounts import tokens
 from accounts.models import User, UserSession
 from accounts.services import users
 from common.ids import uuid7
+from devserver.ports import LOOPBACK
 from events.tests.sockets import (
     TIMEOUT,
     close_code,
@@ -29,7 +30,6 @@ from events.tests.sockets import (
     url_of,
 )
 from events.tests.streams import append, new_stream
-from local.ports import LOOPBACK
 from server.client_limit import GENERAL_LIMIT
 from server.rate_limit import MANY_REFUSALS
 from server.tests.client import new_address

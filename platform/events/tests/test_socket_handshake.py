@@ -6,7 +6,7 @@ import pytest
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from local.ports import LOOPBACK
+from devserver.ports import LOOPBACK
 from simulator.process import RunningSimulator
 from tests.service import Web, running_web
 

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from local.ports import LOOPBACK
+from devserver.ports import LOOPBACK
 from publicapi.tests.v1.customer import CHAT, EMBEDDING, EMBEDDINGS, IMAGES, Customer
 from publicapi.tests.v1.customer import IMAGE as IMAGE_MODEL
 from publicapi.tests.v1.errors import refusal

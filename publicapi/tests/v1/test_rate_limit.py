@@ -10,7 +10,7 @@ import httpx
 import pytest
 from pytest_django import DjangoDbBlocker
 
-from local.ports import LOOPBACK
+from devserver.ports import LOOPBACK
 from publicapi.tests.v1 import wire
 from publicapi.tests.v1.conftest import NewCustomer
 from publicapi.tests.v1.customer import Customer

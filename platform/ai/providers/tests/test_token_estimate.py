@@ -1,4 +1,4 @@
-"""The estimate of the tokens of a text; bench/estimates.py measures its error."""
+"""The estimate of the tokens of a text; tools/bench/estimates.py measures its error."""
 
 import pytest
 from hypothesis import given

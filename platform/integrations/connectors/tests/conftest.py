@@ -3,9 +3,9 @@
 import pytest
 from pytest_django import Settings
 
+from devserver.configuration import simulated_connectors
 from integrations.connectors.providers import from_environ
 from integrations.connectors.tests.owner import Owner
-from local.configuration import simulated_connectors
 from simulator.process import RunningSimulator
 
 

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from devserver import configuration
 from integrations.connectors.providers import from_environ
 from integrations.connectors.types import Provider
-from local import configuration
 
 
 def test_under_make_run_the_simulator_stands_in(tmp_path: Path) -> None:

@@ -9,13 +9,13 @@ from django.db import connection
 from django.utils import timezone
 from pytest_django import Settings
 
+from devserver.configuration import simulated_connectors
 from integrations.connectors.errors import ConnectorNeedsReauth, ConnectorUnavailable
 from integrations.connectors.models import Connector
 from integrations.connectors.providers import from_environ
 from integrations.connectors.services import tokens
 from integrations.connectors.tests.owner import SERVERS, Owner
 from integrations.connectors.types import Provider
-from local.configuration import simulated_connectors
 
 every_provider = pytest.mark.parametrize("provider", list(Provider))
 

@@ -9,6 +9,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from billing.services import balance
+from devserver.configuration import simulated_connectors
 from integrations.connectors.models import Connector
 from integrations.connectors.providers import from_environ
 from integrations.connectors.tests.owner import SERVERS, Owner
@@ -18,7 +19,6 @@ from integrations.githosts.types import HostKind
 from integrations.workspaces.models import Workspace
 from integrations.workspaces.services.checkouts import check_out, read_files
 from integrations.workspaces.types import MAX_WORKSPACES
-from local.configuration import simulated_connectors
 from simulator.process import RunningSimulator
 
 WORKSPACES = "/api/project/workspaces"

@@ -10,7 +10,7 @@ from django.conf import settings as django_settings
 from pytest_django import DjangoDbBlocker, Settings
 
 from common.database import get_database
-from local.ports import free_port
+from devserver.ports import free_port
 from media.files.services.outputs import store
 from media.files.tests.bucket import Bucket, running_bucket
 from simulator.process import RunningSimulator

@@ -11,9 +11,9 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from local.parts import QUEUES
-from local.paths import ROOT
-from local.ports import LOOPBACK
+from devserver.parts import QUEUES
+from devserver.paths import ROOT
+from devserver.ports import LOOPBACK
 from simulator.process import RunningSimulator
 from tests.environment import inherited
 from tests.worker import running_worker

@@ -7,7 +7,7 @@ import pytest
 from celery import Celery
 from django.conf import settings
 
-from local.parts import QUEUES
+from devserver.parts import QUEUES
 from simulator.process import RunningSimulator
 from tests import stalled_settings
 from tests.worker import Worker, running_worker

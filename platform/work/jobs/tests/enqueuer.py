@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from uuid import UUID
 
-from local.paths import PYTHONPATH
+from devserver.paths import PYTHONPATH
 from simulator.process import RunningSimulator
 from tests.environment import inherited
 

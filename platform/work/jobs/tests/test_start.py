@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-from local.paths import PYTHONPATH
+from devserver.paths import PYTHONPATH
 from simulator.process import RunningSimulator
 from tests.environment import inherited
 from tests.service import environment_of_a_process
