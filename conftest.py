@@ -123,7 +123,7 @@ def simulator(django_db_setup: None) -> Iterator[RunningSimulator]:
 
 
 @pytest.fixture
-def simulated_providers(settings: Settings) -> None:
+def providers(settings: Settings) -> None:
     """In this process the providers that the service has. Nobody calls them from here."""
     settings.PROVIDERS = from_environ(
         {}, simulated=SIMULATED_BY_DEFAULT, simulator_url="http://127.0.0.1:9"

@@ -14,7 +14,7 @@ from work.leases.keeper import HEARTBEAT_SECONDS, LEASE_SECONDS
 
 FILES = [
     *ROOT.glob("*/sql/*.sql"),
-    *ROOT.glob("platform/*/sql/*.sql"),
+    *ROOT.glob("platform/**/sql/*.sql"),
     ROOT / "billing" / "services" / "sweeps.py",
 ]
 SQL = "\n".join(path.read_text() for path in FILES)

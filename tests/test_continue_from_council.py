@@ -22,7 +22,7 @@ from council.tests.council_client import (
 from council.types import MergeMode
 from events.tests.streams import user_events
 
-pytestmark = pytest.mark.usefixtures("committed", "simulated_providers")
+pytestmark = pytest.mark.usefixtures("committed", "providers")
 
 CONVERSATIONS = "/api/conversations"
 

@@ -27,7 +27,7 @@ from teams.models import Team
 from tests.personas import new_user
 from work.jobs.models import Job
 
-pytestmark = pytest.mark.usefixtures("committed", "simulated_providers")
+pytestmark = pytest.mark.usefixtures("committed", "providers")
 
 HIS = "I am Bob Miller, of Harbour Street."
 

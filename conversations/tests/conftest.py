@@ -4,9 +4,8 @@ from collections.abc import Callable, Iterator
 
 import httpx
 import pytest
-from pytest_django import DjangoDbBlocker, Settings
+from pytest_django import DjangoDbBlocker
 
-from ai.providers.config import SIMULATED_BY_DEFAULT, from_environ
 from conversations.tests.speaker import Speaker, new_speaker
 from simulator.process import RunningSimulator
 from tests.service import Web, running_web
@@ -43,12 +42,3 @@ def speaker(committed: None, http: httpx.Client, simulator: RunningSimulator) ->
         return new_speaker(http, simulator, **options)  # type: ignore[arg-type]
 
     return make
-
-
-@pytest.fixture
-def providers(settings: Settings) -> None:
-    """Providers as the service has them, for what is begun in this process. Nobody here calls
-    them."""
-    settings.PROVIDERS = from_environ(
-        {}, simulated=SIMULATED_BY_DEFAULT, simulator_url="http://127.0.0.1:9"
-    )

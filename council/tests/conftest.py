@@ -4,9 +4,8 @@ from collections.abc import Callable, Iterator
 
 import httpx
 import pytest
-from pytest_django import DjangoDbBlocker, Settings
+from pytest_django import DjangoDbBlocker
 
-from ai.providers.config import SIMULATED_BY_DEFAULT, from_environ
 from council.tests.owner import Owner, new_owner
 from simulator.process import RunningSimulator
 from tests.service import Web
@@ -41,12 +40,3 @@ def owner(
         return new_owner(http, web, simulator, **options)  # type: ignore[arg-type]
 
     return make
-
-
-@pytest.fixture
-def providers(settings: Settings) -> None:
-    """Providers as the service has them, for requests that are answered in this process. Nobody
-    here calls them."""
-    settings.PROVIDERS = from_environ(
-        {}, simulated=SIMULATED_BY_DEFAULT, simulator_url="http://127.0.0.1:9"
-    )

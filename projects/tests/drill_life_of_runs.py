@@ -83,7 +83,7 @@ class Life(RolledBackLife):
 
 
 @pytest.mark.django_db
-@pytest.mark.usefixtures("simulated_providers")
+@pytest.mark.usefixtures("providers")
 @pytest.mark.parametrize("part", range(4))
 def test_a_run_goes_on_or_stands_with_a_reason(part: int) -> None:
     """In parts, none of which takes as long as a test may."""
@@ -91,7 +91,7 @@ def test_a_run_goes_on_or_stands_with_a_reason(part: int) -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.usefixtures("simulated_providers")
+@pytest.mark.usefixtures("providers")
 def test_a_reply_that_comes_after_the_end_is_not_carried_out() -> None:
     world = World(max_parallel=1, budget_usd=None, approve_plan=False)
     world.end(0, "good")

@@ -18,7 +18,7 @@ from projects.services import applies, apply_settlement
 from projects.tests.world import World
 from tests.personas import new_user
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("simulated_providers")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("providers")]
 
 PLANNER = model_actor("gpt-6-luna")
 

@@ -7,7 +7,7 @@ from projects.services import edits
 from projects.tests.world import World
 from projects.types import RunStatus, StepKind
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("simulated_providers")]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("providers")]
 
 
 @pytest.fixture

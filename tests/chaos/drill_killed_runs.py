@@ -16,7 +16,7 @@ from tests.worker import running_worker
 from work.jobs.sweeps import end_lost_jobs
 from work.jobs.tests.queueing import wait_until
 
-pytestmark = pytest.mark.usefixtures("committed", "simulated_providers")
+pytestmark = pytest.mark.usefixtures("committed", "providers")
 
 # The provider says five words and falls silent.
 SILENT = {"hang": True, "after_tokens": 5}

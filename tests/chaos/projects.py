@@ -27,7 +27,7 @@ PLAN = {
 
 class Project:
     """A run of alice's with two subtasks, one after the other. `by_step` steers the simulator in
-    the steps of a kind. Who makes it needs the fixture `simulated_providers`."""
+    the steps of a kind. Who makes it needs the fixture `providers`."""
 
     def __init__(self, **by_step: dict[str, Any]) -> None:
         self.alice: User = new_user("alice", plan="max", balance_usd=50)

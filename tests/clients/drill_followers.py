@@ -106,7 +106,7 @@ def test_the_answers_of_a_council_come_through(
     assert answers == council.answers()
 
 
-@pytest.mark.usefixtures("simulated_providers")
+@pytest.mark.usefixtures("providers")
 def test_the_steps_of_a_project_run_come_through(
     committed: None, web: Web, simulator: RunningSimulator, client: Client, tmp_path: Path
 ) -> None:

@@ -24,11 +24,12 @@ SLOW_FILES = ROOT / "tests" / "slow_files.txt"
 
 def helper_packages() -> list[str]:
     """The import names of all packages called `tests`, which stand for their modules too."""
-    tests = [*ROOT.glob("tests"), *ROOT.glob("*/tests"), *ROOT.glob("platform/**/tests")]
+    patterns = ("tests", "*/tests", "platform/**/tests", "tools/**/tests")
+    tests = [folder for pattern in patterns for folder in ROOT.glob(pattern)]
     names = [
         folder.relative_to(ROOT).parts for folder in tests if (folder / "__init__.py").exists()
     ]
-    return [".".join(name).removeprefix("platform.") for name in names]
+    return [".".join(name[name[0] in ("platform", "tools") :]) for name in names]
 
 
 pytest.register_assert_rewrite(*helper_packages())

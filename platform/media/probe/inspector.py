@@ -21,7 +21,7 @@ _MODULES = {"image": "pictures", "video": "films", "model": "glb"}
 
 def main() -> None:
     # A picture is inspected without the decoders of films.
-    module = importlib.import_module(f"inspection.{_MODULES[sys.argv[1]]}")
+    module = importlib.import_module(f"media.probe.{_MODULES[sys.argv[1]]}")
     module.load()
     confine(cpu_seconds=CPU_SECONDS, memory=MEMORY)
     try:

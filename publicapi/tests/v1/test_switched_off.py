@@ -84,7 +84,7 @@ def test_without_redis_the_database_is_read(
 
 
 def test_a_web_app_is_told_that_the_model_cannot_be_called(
-    switched_on_again: None, simulated_providers: None, alice: Customer
+    switched_on_again: None, providers: None, alice: Customer
 ) -> None:
     def is_callable() -> bool:
         models = get_entitlements(alice.user).models

@@ -28,7 +28,7 @@ def demo_seeds(settings: Settings) -> None:
 
 
 def create_demo(path: Path) -> dict[str, Any]:
-    """Without the history, which `test_demo_history.py` is about."""
+    """Without the history, which `test_history.py` is about."""
     call_command("create_demo", "--no-history", write=path, stdout=StringIO())
     written: dict[str, Any] = json.loads(path.read_text())
     return written

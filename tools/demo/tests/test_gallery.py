@@ -1,8 +1,10 @@
 """`manage.py create_demo_gallery`: the jobs of the studios that `make run` seeds."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from io import StringIO
 
+import httpx
 import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
@@ -10,11 +12,21 @@ from pytest_django import Settings
 
 from accounts.models import User
 from billing.services.reconciliation import find_violations
+from simulator.process import RunningSimulator
 from studios.models import Generation
-from studios.tests.artist import Artist, Job
-from studios.tests.conftest import NewArtist
+from studios.tests.artist import Artist, Job, new_artist
 from tests.personas import new_user
+from tests.service import Web
+from tests.worker import Worker
 from work.jobs.tests.queueing import wait_until
+
+
+@pytest.fixture
+def alice(
+    committed: None, web: Web, worker: Worker, simulator: RunningSimulator
+) -> Iterator[Artist]:
+    with httpx.Client(base_url=web.url, timeout=30) as http:
+        yield new_artist(http, simulator, plan="max")
 
 
 @pytest.fixture(autouse=True)
@@ -36,9 +48,7 @@ def gallery(artist: Artist, *, of: int) -> dict[str, list[Job]]:
     return {kind: [job for job in jobs if job["kind"] == kind] for kind in ("image", "video", "3d")}
 
 
-def test_workers_make_one_of_each_and_extend_the_clip(artist: NewArtist) -> None:
-    alice = artist(plan="max")
-
+def test_workers_make_one_of_each_and_extend_the_clip(alice: Artist) -> None:
     said = create_demo_gallery(alice.user)
 
     assert said == f"Ordered a gallery of 4 jobs for {alice.user.email}.\n"
@@ -54,8 +64,7 @@ def test_workers_make_one_of_each_and_extend_the_clip(artist: NewArtist) -> None
     alice.check_money()
 
 
-def test_each_change_of_a_gallery_is_told_in_the_stream(artist: NewArtist) -> None:
-    alice = artist(plan="max")
+def test_each_change_of_a_gallery_is_told_in_the_stream(alice: Artist) -> None:
     create_demo_gallery(alice.user)
 
     jobs = [job for each in gallery(alice, of=5).values() for job in each]

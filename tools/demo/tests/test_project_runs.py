@@ -25,7 +25,7 @@ from work.jobs.models import Job
 
 
 @pytest.fixture
-def alice(db: None, simulated_providers: None, settings: Settings) -> User:
+def alice(db: None, providers: None, settings: Settings) -> User:
     settings.DEMO_SEEDS = True
     return new_user("alice", plan="max", balance_usd=50)
 
@@ -99,7 +99,7 @@ def test_it_is_for_development_and_for_accounts_that_are_there(
 
 
 def test_one_run_on_a_repository_has_staged_files_that_can_be_applied(
-    committed: None, simulated_providers: None, simulator: RunningSimulator, tmp_path: Path
+    committed: None, providers: None, simulator: RunningSimulator, tmp_path: Path
 ) -> None:
     demo = new_user("demo", plan="max", balance_usd=50)
     run = write_repository_run(demo, simulator.url)
