@@ -103,7 +103,7 @@ def plain(schema: Schema, owner: str, field: str) -> Any:
         return FIELDS[field]
     if _may_be_null(schema):
         return None
-    raise LookupError(f"{owner}.{field} has no sample in config/examples.")
+    raise LookupError(f"{owner}.{field} has no sample in apidocs/examples.")
 
 
 def _special(owner: str, field: str) -> str | None:

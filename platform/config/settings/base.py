@@ -297,7 +297,7 @@ REST_FRAMEWORK = {
     "DATETIME_FORMAT": ISO_UTC,
 }
 
-# The description of `/api`, a part of the document in config/openapi/.
+# The description of `/api`, a part of the document in apidocs/openapi/.
 SPECTACULAR_SETTINGS = {
     "TITLE": PRODUCT_NAME,
     "DESCRIPTION": "Many third-party AI models behind one account. `/v1` is the public interface, "
