@@ -2,7 +2,6 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
-from threading import Barrier
 from uuid import UUID
 
 import pytest
@@ -30,6 +29,7 @@ from billing.tests.web_app import client_of
 from common.errors import Conflict
 from common.ids import uuid7
 from common.money import NUSD_PER_USD
+from tests.locks import wait_until_blocked
 
 pytestmark = pytest.mark.usefixtures("committed")
 
@@ -204,20 +204,23 @@ def test_an_id_that_stands_for_something_else_refunds_nothing() -> None:
 def test_many_refunds_at_once_never_exceed_the_charge() -> None:
     alice = new_account(balance=1000)
     charge = call(alice, 100, model="kimi-k3")
-    everybody = Barrier(4)
 
-    def send(_: int) -> str:
+    def send() -> str:
         with other_connection() as other:
-            everybody.wait()
             row = other.execute(
                 "SELECT outcome FROM money_refund(%s, %s, 70, '')", (uuid7(), charge.pk)
             ).fetchone()
         assert row
         return str(row[0])
 
-    with ThreadPoolExecutor(4) as threads:
-        outcomes = sorted(threads.map(send, range(4)))
+    with other_connection() as first, ThreadPoolExecutor(4) as threads:
+        first.execute("BEGIN")
+        first.execute("SELECT FROM billing_wallet WHERE account_id = %s FOR UPDATE", (alice.pk,))
+        sent = [threads.submit(send) for _ in range(4)]
+        wait_until_blocked(first, waiters=4)
+        first.execute("COMMIT")
 
+    outcomes = sorted(each.result() for each in sent)
     assert outcomes == ["done", "done", "too_much", "too_much"]
     assert wallet_of(alice).balance == 940
 

@@ -13,7 +13,9 @@ from accounts.errors import TooManyKeys
 from accounts.models import ApiKey
 from accounts.services import api_keys
 from billing.services.balance import change_plan
+from billing.tests.bank import other_connection
 from conftest import Persona
+from tests.locks import wait_until_blocked
 from tests.personas import new_user
 
 URL = "/api/keys"
@@ -222,7 +224,7 @@ def test_one_persons_keys_do_not_count_for_another(alice_on_max: Persona, bob: P
 def test_six_creations_at_once_leave_five_active_keys(committed: None) -> None:
     alice = new_user("alice", plan="max")
 
-    def once(_: int) -> bool:
+    def once() -> bool:
         try:
             api_keys.create_key(user=alice, name="laptop")
         except TooManyKeys:
@@ -231,9 +233,13 @@ def test_six_creations_at_once_leave_five_active_keys(committed: None) -> None:
             connection.close()
         return True
 
-    with ThreadPoolExecutor(8) as pool:
-        made = list(pool.map(once, range(12)))
-    assert made.count(True) == 5
+    with other_connection() as first, ThreadPoolExecutor(6) as pool:
+        first.execute("BEGIN")
+        first.execute("SELECT FROM accounts_user WHERE id = %s FOR NO KEY UPDATE", (alice.pk,))
+        made = [pool.submit(once) for _ in range(6)]
+        wait_until_blocked(first, waiters=6)
+        first.execute("COMMIT")
+    assert [each.result() for each in made].count(True) == 5
     assert ApiKey.objects.owned_by(alice).active().count() == 5
 
 
