@@ -8,7 +8,7 @@ class AccountsConfig(AppConfig):
 
     def ready(self) -> None:
         from accounts import audit
-        from accounts.owned import OWNED
+        from accounts.data_ownership import OWNED
         from accounts.services.account_emails import register_kinds
         from common import ownership
 

@@ -8,7 +8,7 @@ class BillingConfig(AppConfig):
     name = "billing"
 
     def ready(self) -> None:
-        from billing.owned import OWNED
+        from billing.data_ownership import OWNED
         from common import ownership
         from common.sqlfunctions import install_functions
 

@@ -11,8 +11,8 @@ class ConversationsConfig(AppConfig):
         from ai.generations.running import LostCallHandler
         from common import ownership
         from common.sqlfunctions import install_functions
+        from conversations.data_ownership import OWNED
         from conversations.event_types import REPLY_EVENTS, USER_EVENTS
-        from conversations.owned import OWNED
         from conversations.services.completion import REPLY
         from conversations.services.spaces import take_back
         from conversations.types import JOB, STREAM

@@ -8,9 +8,9 @@ class CouncilConfig(AppConfig):
 
     def ready(self) -> None:
         from common import ownership
-        from council.closing import close
+        from council.account_closure import close
+        from council.data_ownership import OWNED
         from council.event_types import COUNCIL_EVENTS, USER_EVENTS
-        from council.owned import OWNED
         from council.runner import GenerationHandler
         from council.types import JOB, STREAM
         from events import declarations

@@ -10,9 +10,9 @@ class ProjectsConfig(AppConfig):
         from common import ownership
         from events import declarations
         from events.types import USER_STREAM
-        from projects.closing import close
+        from projects.account_closure import close
+        from projects.data_ownership import OWNED
         from projects.event_types import PROJECT_EVENTS, USER_EVENTS
-        from projects.owned import OWNED
         from projects.runner import StepHandler
         from projects.types import JOB, STREAM
         from work.jobs.handlers import register

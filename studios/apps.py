@@ -12,11 +12,11 @@ class StudiosConfig(AppConfig):
         from events import declarations
         from events.types import USER_STREAM
         from media.files.services.outputs import taken_down, taking_down
-        from studios.closing import close
+        from studios.account_closure import close
+        from studios.data_ownership import OWNED
         from studios.event_types import USER_EVENTS
         from studios.handlers import AssetHandler, ImageHandler, VideoHandler
         from studios.invariants import INVARIANTS
-        from studios.owned import OWNED
         from studios.services.completion import lock_for_takedown, publish_takedown
         from studios.types import JOBS, Kind
         from work.jobs.handlers import register

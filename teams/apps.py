@@ -12,8 +12,8 @@ class TeamsConfig(AppConfig):
         from common import ownership
         from events import declarations
         from events.types import USER_STREAM
+        from teams.data_ownership import OWNED
         from teams.event_types import USER_EVENTS
-        from teams.owned import OWNED
         from teams.services.emails import INVITATION
         from teams.services.members import leave_departed
 

@@ -21,8 +21,8 @@ from apidocs.openapi.document import document
 from billing.types import FREE_MESSAGES, FREE_WINDOW_HOURS
 from common.errors import DomainError, ServiceUnavailable
 from conversations.frames import Frames
-from conversations.inputs.sending import SendInputSerializer
 from conversations.models import Message
+from conversations.request_serializers.sending import SendInputSerializer
 from conversations.services.completion import REPLY
 from conversations.types import MAX_ATTACHMENTS, MAX_CHARACTERS, MAX_CONTENT, MAX_MESSAGES
 from devserver.paths import ROOT

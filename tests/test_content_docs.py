@@ -8,10 +8,10 @@ import pytest
 
 from common import snapshots
 from content.flags import FLAGS
-from content.inputs import EntriesQuerySerializer
 from content.models import Entry
 from content.models.entries import DEFAULT_LOCALE, MAX_BODY, Text
 from content.rendering import REL, SCHEMES, TAGS, render
+from content.request_serializers import EntriesQuerySerializer
 from content.serializers import EntrySerializer
 from content.types import MAX_USERS
 from content.viewsets.entries import EntryViewSet

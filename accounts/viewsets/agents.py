@@ -12,7 +12,7 @@ from accounts.serializers.agents import (
 )
 from accounts.services.preferences import set_preference
 from accounts.types import AuthenticatedRequest
-from common.inputs import read
+from common.validation import read
 from common.viewsets import ViewSet
 
 

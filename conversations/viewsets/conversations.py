@@ -10,9 +10,9 @@ from rest_framework import status
 from rest_framework.response import Response
 
 from accounts.types import AuthenticatedRequest
-from common.inputs import read
 from common.openapi import error_responses
 from common.pagination import PAGE_PARAMETERS, NewestFirst
+from common.validation import read
 from common.viewsets import ViewSet
 from conversations.errors import (
     OwnerOnly,
@@ -22,7 +22,8 @@ from conversations.errors import (
     TooManyNewConversations,
 )
 from conversations.exports import MEDIA_TYPES, file_name, render
-from conversations.inputs.conversations import (
+from conversations.models import Space
+from conversations.request_serializers.conversations import (
     ConversationChangesInputSerializer,
     ConversationInputSerializer,
     ConversationsDeletionInputSerializer,
@@ -30,7 +31,6 @@ from conversations.inputs.conversations import (
     DetailQuerySerializer,
     ExportQuerySerializer,
 )
-from conversations.models import Space
 from conversations.selectors.conversations import (
     find_space,
     get_detail,

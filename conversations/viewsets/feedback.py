@@ -7,11 +7,11 @@ from rest_framework import status
 from rest_framework.response import Response
 
 from accounts.types import AuthenticatedRequest
-from common.inputs import read
 from common.openapi import error_responses
+from common.validation import read
 from common.viewsets import ViewSet
 from conversations.errors import OwnerOnly
-from conversations.inputs.conversations import FeedbackInputSerializer
+from conversations.request_serializers.conversations import FeedbackInputSerializer
 from conversations.serializers.messages import FeedbackSerializer
 from conversations.services import messages
 

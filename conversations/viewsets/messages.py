@@ -27,9 +27,9 @@ from billing.errors import (
 from billing.idempotency import REPLAYED, read_request_key
 from common.api import AnyAccepted
 from common.idempotency import IDEMPOTENCY_KEY
-from common.inputs import read
 from common.openapi import error_responses
 from common.pagination import TWO_WAY_PAGE_PARAMETERS, NewestFirst
+from common.validation import read
 from common.viewsets import ViewSet
 from conversations.errors import (
     ConversationFull,
@@ -42,14 +42,14 @@ from conversations.errors import (
     ReplyRunning,
 )
 from conversations.frames import HEADERS
-from conversations.inputs.conversations import MessagesQuerySerializer
-from conversations.inputs.sending import ReplyInputSerializer, SendInputSerializer
 from conversations.models import Conversation, Message
 from conversations.replies.answers import frames_of, json_of
 from conversations.replies.following import stored_frames
 from conversations.replies.launch import launch
 from conversations.replies.permissions import permission_of
 from conversations.replies.running import Reply
+from conversations.request_serializers.conversations import MessagesQuerySerializer
+from conversations.request_serializers.sending import ReplyInputSerializer, SendInputSerializer
 from conversations.selectors.conversations import get_conversation, get_writable
 from conversations.selectors.history import messages_of, page_of_states
 from conversations.selectors.messages import (

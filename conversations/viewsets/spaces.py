@@ -7,12 +7,15 @@ from rest_framework import status
 from rest_framework.response import Response
 
 from accounts.types import AuthenticatedRequest
-from common.inputs import read
 from common.openapi import error_responses
 from common.pagination import PAGE_PARAMETERS, NewestFirst
+from common.validation import read
 from common.viewsets import ViewSet
 from conversations.errors import NothingToShareWith, OwnerOnly, TooManySpaces
-from conversations.inputs.conversations import SpaceChangesInputSerializer, SpaceInputSerializer
+from conversations.request_serializers.conversations import (
+    SpaceChangesInputSerializer,
+    SpaceInputSerializer,
+)
 from conversations.selectors.spaces import get_space, list_spaces
 from conversations.serializers.conversations import SpaceSerializer
 from conversations.services import spaces

@@ -13,10 +13,10 @@ from common.api import AnyAccepted
 from common.openapi import error_responses
 from common.viewsets import ViewSet
 from conversations.frames import HEADERS
-from conversations.inputs.sending import LAST_EVENT_ID, read_last_event_id
 from conversations.models import Conversation, Message
 from conversations.replies.following import find_head, frames_from_log
 from conversations.replies.permissions import permission_of
+from conversations.request_serializers.sending import LAST_EVENT_ID, read_last_event_id
 from conversations.selectors.conversations import get_conversation
 from conversations.selectors.messages import get_reply
 from events.errors import TooManySockets

@@ -16,11 +16,11 @@ from billing.errors import (
 )
 from billing.idempotency import read_request_key, replayed
 from common.idempotency import IDEMPOTENCY_KEY
-from common.inputs import read
 from common.multipart import FormWithFileParser
 from common.openapi import error_responses
+from common.validation import read
 from common.viewsets import ViewSet
-from conversations.inputs.transcribing import TranscribeInputSerializer
+from conversations.request_serializers.transcribing import TranscribeInputSerializer
 from conversations.serializers.transcripts import TranscriptSerializer
 from conversations.services.transcription import transcribe
 from media.audio.measuring import InvalidAudio

@@ -12,9 +12,9 @@ from rest_framework.utils.urls import replace_query_param
 
 from accounts.types import AuthenticatedRequest
 from common.idempotency import IDEMPOTENCY_KEY
-from common.inputs import read
 from common.openapi import error_responses
 from common.pagination import MAX_LIMIT, PAGE_PARAMETERS, read_limit
+from common.validation import read
 from common.viewsets import ViewSet
 from council import diffs
 from council.errors import (
@@ -25,7 +25,7 @@ from council.errors import (
     TooManyVersions,
 )
 from council.exports import MEDIA_TYPES, file_name, render
-from council.inputs import (
+from council.request_serializers import (
     DiffInputSerializer,
     ExportInputSerializer,
     MessageInputSerializer,

@@ -7,8 +7,8 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
 
 from accounts.types import AuthenticatedRequest
-from common.inputs import read
 from common.openapi import error_responses
+from common.validation import read
 from common.viewsets import ViewSet
 from council.errors import (
     CardRunning,
@@ -19,7 +19,7 @@ from council.errors import (
     TooManySessions,
     TooManyVersions,
 )
-from council.inputs import (
+from council.request_serializers import (
     DebateInputSerializer,
     MergeInputSerializer,
     MessageInputSerializer,

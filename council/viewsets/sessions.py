@@ -9,9 +9,9 @@ from rest_framework.response import Response
 
 from accounts.types import AuthenticatedRequest
 from common.idempotency import IDEMPOTENCY_KEY
-from common.inputs import read
 from common.openapi import error_responses
 from common.pagination import PAGE_PARAMETERS, NewestFirst
+from common.validation import read
 from common.viewsets import ViewSet
 from council.errors import (
     CardRunning,
@@ -22,7 +22,7 @@ from council.errors import (
     TooManySessions,
     TooManyVersions,
 )
-from council.inputs import (
+from council.request_serializers import (
     CardInputSerializer,
     DebateInputSerializer,
     MergeInputSerializer,

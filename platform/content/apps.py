@@ -11,7 +11,7 @@ class ContentConfig(AppConfig):
 
     def ready(self) -> None:
         from common import ownership
-        from content.owned import OWNED
+        from content.data_ownership import OWNED
 
         post_migrate.connect(_add_missing_flags, sender=self)
         ownership.register(*OWNED)

@@ -11,8 +11,8 @@ class EventsConfig(AppConfig):
         from accounts.services.users import sessions_ended
         from common import ownership
         from common.sqlfunctions import install_functions
+        from events.data_ownership import OWNED
         from events.notifier import notify_of_sessions
-        from events.owned import OWNED
 
         post_migrate.connect(install_functions, sender=self)
         sessions_ended.connect(notify_of_sessions)

@@ -11,9 +11,9 @@ class UserDataConfig(AppConfig):
         from common import ownership
         from events import declarations
         from events.types import USER_STREAM
+        from privacy.data_ownership import OWNED
         from privacy.event_types import USER_EVENTS
         from privacy.handlers import ExportHandler
-        from privacy.owned import OWNED
         from privacy.types import EXPORT_JOB
         from work.jobs.handlers import register
 

@@ -24,8 +24,8 @@ from projects.prompts.working import (
     revision_prompt,
     work_prompt,
 )
+from projects.selectors.candidate_models import roster_of_run
 from projects.selectors.messages import messages_for_models
-from projects.selectors.roster import roster_of_run
 from projects.selectors.sources import sources_of
 from projects.types import AttemptReason, Outcome, StepKind, SubtaskStatus, Verdict
 

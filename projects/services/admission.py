@@ -11,7 +11,7 @@ from common.locks import hold
 from projects.errors import RunLimitReached
 from projects.models import Run
 from projects.prompts.planning import PlanContext, planning_prompt
-from projects.selectors.roster import roster_of_run
+from projects.selectors.candidate_models import roster_of_run
 from projects.types import MAX_RUNS, RunStatus
 
 

@@ -17,8 +17,8 @@ from projects.decisions import (
     decide,
 )
 from projects.models import Run, Subtask
+from projects.selectors.candidate_models import reviewer_of, roster_of_run
 from projects.selectors.messages import from_user
-from projects.selectors.roster import reviewer_of, roster_of_run
 from projects.selectors.states import state_of
 from projects.services import attempts, deliverables, steps
 from projects.types import (

@@ -15,7 +15,7 @@ from projects.outputs import FileFault, mark_of, read_output
 from projects.plans import UnsoundPlan, read_plan, whole_goal
 from projects.prompts.reviewing import Review, read_review
 from projects.refusals import outcome_of
-from projects.selectors.roster import roster_of_run
+from projects.selectors.candidate_models import roster_of_run
 from projects.selectors.subtasks import text_in_log
 from projects.services import attempts, deliverables, plans, replies
 from projects.services.advance import advance

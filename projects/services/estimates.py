@@ -14,7 +14,7 @@ from billing.selectors.affordability import get_spending_power
 from billing.selectors.features import require_feature
 from projects.plans import Plan, PlannedSubtask
 from projects.prompts.planning import PlanContext, planning_prompt
-from projects.selectors.roster import assign, default_planner, reviewer_of, roster_of
+from projects.selectors.candidate_models import assign, default_planner, reviewer_of, roster_of
 from projects.types import FEATURE, Estimate, StepKind, StepsEstimate
 
 # What a run is taken to be like: subtasks, where as many may be, and tokens of the answers.

@@ -7,7 +7,7 @@ from events.types import USER, NewEvent
 from projects import events
 from projects.models import Run, Subtask
 from projects.plans import Plan, PlannedSubtask, UnsoundPlan, read_plan
-from projects.selectors.roster import assign, roster_of_run
+from projects.selectors.candidate_models import assign, roster_of_run
 from projects.services import final_text
 from projects.types import AssignedBy, SubtaskStatus
 

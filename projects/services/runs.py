@@ -24,7 +24,7 @@ from media.files.services.uploads import attach, release
 from projects import events, user_events
 from projects.errors import InvalidState
 from projects.models import Run, RunUpload, Subtask
-from projects.selectors.roster import default_planner
+from projects.selectors.candidate_models import default_planner
 from projects.services import steps
 from projects.services.admission import check_first_step, check_limit
 from projects.services.advance import advance, close, pause

@@ -9,8 +9,8 @@ from accounts.types import AuthenticatedRequest
 from billing.errors import IdempotencyMismatch
 from billing.idempotency import read_request_key, replayed
 from common.idempotency import IDEMPOTENCY_KEY
-from common.inputs import read
 from common.openapi import error_responses
+from common.validation import read
 from common.viewsets import ViewSet
 from integrations.workspaces.errors import (
     HostBusy,
@@ -20,7 +20,7 @@ from integrations.workspaces.errors import (
     WorkspaceNeedsReauth,
 )
 from projects.errors import ApplyInProgress, ClaimLapsed, NothingStaged, RunExecuting
-from projects.inputs import ApplyInputSerializer, DiscardInputSerializer
+from projects.request_serializers import ApplyInputSerializer, DiscardInputSerializer
 from projects.selectors.changes import get_changes
 from projects.serializers.changes import ApplySerializer, ChangesSerializer
 from projects.services import applies

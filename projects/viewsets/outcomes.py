@@ -9,13 +9,13 @@ from rest_framework.response import Response
 
 from accounts.types import AuthenticatedRequest
 from common.filenames import harmless
-from common.inputs import read
 from common.openapi import error_responses
 from common.pagination import NEXT_PAGE, link_to_next
+from common.validation import read
 from common.viewsets import ViewSet
 from integrations.workspaces.errors import HostBusy, HostUnavailable, WorkspaceNeedsReauth
 from projects.exports import MEDIA_TYPES, file_name, render, zipped
-from projects.inputs import ExportQuerySerializer, FilesQuerySerializer
+from projects.request_serializers import ExportQuerySerializer, FilesQuerySerializer
 from projects.selectors.documents import get_document
 from projects.selectors.files import list_files, read_file
 from projects.selectors.lookup import get_deliverable, get_run

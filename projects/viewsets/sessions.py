@@ -19,9 +19,9 @@ from billing.errors import (
 from billing.idempotency import read_request_key, replayed
 from common.errors import NotFound
 from common.idempotency import IDEMPOTENCY_KEY
-from common.inputs import read
 from common.openapi import error_responses
 from common.pagination import PAGE_PARAMETERS, NewestFirst
+from common.validation import read
 from common.viewsets import ViewSet
 from events.errors import InboxFull
 from events.replay import describes_replay, replay_session
@@ -34,7 +34,7 @@ from projects.errors import (
     TooManyAttempts,
     UnsoundPlanRefused,
 )
-from projects.inputs import (
+from projects.request_serializers import (
     ControlInputSerializer,
     EstimateInputSerializer,
     MessageInputSerializer,

@@ -10,7 +10,7 @@ from common.idempotency import IDEMPOTENCY_KEY
 from common.openapi import error_responses
 from common.pagination import PAGE_PARAMETERS
 from studios.errors import CannotBeContinued, JobNotFinished
-from studios.inputs import (
+from studios.request_serializers import (
     AssetOrderSerializer,
     JobsQuerySerializer,
     StarSerializer,

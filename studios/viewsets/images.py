@@ -9,7 +9,7 @@ from accounts.types import AuthenticatedRequest
 from common.idempotency import IDEMPOTENCY_KEY
 from common.openapi import error_responses
 from common.pagination import PAGE_PARAMETERS
-from studios.inputs import ImageOrderSerializer, JobsQuerySerializer, StarSerializer
+from studios.request_serializers import ImageOrderSerializer, JobsQuerySerializer, StarSerializer
 from studios.serializers.estimates import EstimateSerializer
 from studios.serializers.jobs import JobSerializer
 from studios.types import Kind

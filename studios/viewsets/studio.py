@@ -8,11 +8,11 @@ from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 
 from accounts.types import AuthenticatedRequest
-from common.inputs import read
 from common.pagination import NewestFirst
+from common.validation import read
 from common.viewsets import ViewSet
-from studios.inputs import JobsQuerySerializer, StarSerializer
 from studios.preparation import prepare
+from studios.request_serializers import JobsQuerySerializer, StarSerializer
 from studios.selectors.jobs import list_jobs, view_of, views_of
 from studios.serializers.estimates import EstimateSerializer
 from studios.serializers.jobs import JobSerializer

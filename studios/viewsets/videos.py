@@ -7,17 +7,17 @@ from rest_framework.response import Response
 
 from accounts.types import AuthenticatedRequest
 from common.idempotency import IDEMPOTENCY_KEY
-from common.inputs import read
 from common.openapi import error_responses
 from common.pagination import PAGE_PARAMETERS
+from common.validation import read
 from studios.errors import CannotBeContinued, ClipTooLong, JobNotFinished
-from studios.inputs import (
+from studios.preparation import prepare_extension
+from studios.request_serializers import (
     ExtensionSerializer,
     JobsQuerySerializer,
     StarSerializer,
     VideoOrderSerializer,
 )
-from studios.preparation import prepare_extension
 from studios.selectors.jobs import get_job
 from studios.serializers.estimates import EstimateSerializer
 from studios.serializers.jobs import JobSerializer

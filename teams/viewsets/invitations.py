@@ -7,9 +7,9 @@ from rest_framework import status
 from rest_framework.response import Response
 
 from accounts.types import AuthenticatedRequest
-from common.inputs import read
 from common.openapi import error_responses
 from common.pagination import PAGE_PARAMETERS, NewestFirst
+from common.validation import read
 from common.viewsets import ViewSet
 from teams.errors import (
     AlreadyMember,
@@ -21,7 +21,7 @@ from teams.errors import (
     TooManyInvitations,
     TooManyPending,
 )
-from teams.inputs import InviteInputSerializer
+from teams.request_serializers import InviteInputSerializer
 from teams.selectors.invitations import list_invitations
 from teams.serializers.invitations import InvitationSerializer
 from teams.services import invitations

@@ -8,8 +8,8 @@ from rest_framework import status
 from rest_framework.response import Response
 
 from accounts.types import AuthenticatedRequest
-from common.inputs import read
 from common.openapi import error_responses
+from common.validation import read
 from common.viewsets import ViewSet
 from teams.errors import (
     MemberNotFound,
@@ -20,7 +20,7 @@ from teams.errors import (
     TransferFirst,
     TransferToOneself,
 )
-from teams.inputs import RoleInputSerializer, TransferInputSerializer
+from teams.request_serializers import RoleInputSerializer, TransferInputSerializer
 from teams.serializers.teams import MemberSerializer, TeamSerializer
 from teams.services import members
 from teams.viewsets.teams import shown

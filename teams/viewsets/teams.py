@@ -6,11 +6,11 @@ from rest_framework import status
 from rest_framework.response import Response
 
 from accounts.types import AuthenticatedRequest
-from common.inputs import read
 from common.openapi import error_responses
+from common.validation import read
 from common.viewsets import ViewSet
 from teams.errors import AlreadyInTeam, NoTeam, RoleTooLow, TooManyChanges, TooManyTeams
-from teams.inputs import TeamInputSerializer
+from teams.request_serializers import TeamInputSerializer
 from teams.selectors.teams import get_membership
 from teams.serializers.teams import TeamSerializer
 from teams.services import teams

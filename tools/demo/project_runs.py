@@ -21,7 +21,7 @@ from billing.types import Ending
 from projects import events
 from projects.models import Run, Step
 from projects.runner import call_of
-from projects.selectors.roster import roster_of
+from projects.selectors.candidate_models import roster_of
 from projects.services import runs
 from projects.services.completion import STEP
 from projects.services.preparation import prepare

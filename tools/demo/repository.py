@@ -14,7 +14,7 @@ from integrations.workspaces.models import Workspace
 from integrations.workspaces.services import workspaces
 from integrations.workspaces.services.checkouts import read_files
 from projects.models import Run
-from projects.selectors.roster import roster_of
+from projects.selectors.candidate_models import roster_of
 from projects.selectors.sources import unread_paths
 from projects.services import runs
 from projects.types import MAX_PARALLEL, MAX_SUBTASKS

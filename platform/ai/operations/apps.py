@@ -10,9 +10,9 @@ class OperationsConfig(AppConfig):
     def ready(self) -> None:
         from django.db.models import Exists, OuterRef
 
+        from ai.operations.data_ownership import OWNED
         from ai.operations.invariants import INVARIANTS
         from ai.operations.models import Operation
-        from ai.operations.owned import OWNED
         from billing import invariants
         from common import ownership
         from common.sqlfunctions import install_functions

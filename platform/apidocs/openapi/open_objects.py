@@ -23,7 +23,7 @@ class OrderExtension(OpenObjectExtension):  # type: ignore[no-untyped-call]
     """The body of a studio's order: with the parameters of all models of its kind. A field that no
     model has is ignored, so any may be there."""
 
-    target_class = "studios.inputs.OrderSerializer"
+    target_class = "studios.request_serializers.OrderSerializer"
     match_subclasses = True
 
     def map_serializer(self, auto_schema: AutoSchema, direction: Direction) -> dict[str, Any]:

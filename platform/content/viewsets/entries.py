@@ -5,10 +5,10 @@ from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from common.inputs import read
 from common.pagination import PAGE_PARAMETERS, NewestFirst
+from common.validation import read
 from common.viewsets import ViewSet
-from content.inputs import EntriesQuerySerializer
+from content.request_serializers import EntriesQuerySerializer
 from content.selectors.entries import list_published
 from content.serializers import EntrySerializer
 

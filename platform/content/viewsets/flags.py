@@ -6,10 +6,10 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from common.inputs import read
+from common.validation import read
 from common.viewsets import ViewSet
 from content.flags import FLAGS
-from content.inputs import FlagsQuerySerializer
+from content.request_serializers import FlagsQuerySerializer
 from content.serializers import FlagsSerializer
 from content.types import FlagUser
 

@@ -10,9 +10,9 @@ class ConnectorsConfig(AppConfig):
         from common import ownership
         from events import declarations
         from events.types import USER_STREAM
-        from integrations.connectors.closing import close
+        from integrations.connectors.account_closure import close
+        from integrations.connectors.data_ownership import OWNED
         from integrations.connectors.event_types import USER_EVENTS
-        from integrations.connectors.owned import OWNED
 
         ownership.register(*OWNED)
         declarations.register(USER_STREAM, USER_EVENTS)

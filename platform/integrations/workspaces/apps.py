@@ -11,8 +11,8 @@ class WorkspacesConfig(AppConfig):
         from events import declarations
         from events.types import USER_STREAM
         from integrations.connectors.signals import connector_changed
+        from integrations.workspaces.data_ownership import OWNED
         from integrations.workspaces.event_types import USER_EVENTS
-        from integrations.workspaces.owned import OWNED
         from integrations.workspaces.services.reauth import follow_connector
 
         connector_changed.connect(follow_connector)

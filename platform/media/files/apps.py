@@ -10,7 +10,7 @@ class FilesConfig(AppConfig):
     def ready(self) -> None:
         from common import ownership
         from common.sqlfunctions import install_functions
-        from media.files.owned import OWNED
+        from media.files.data_ownership import OWNED
 
         post_migrate.connect(install_functions, sender=self)
         ownership.register(*OWNED)

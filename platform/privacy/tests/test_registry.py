@@ -10,7 +10,7 @@ from accounts.models import User
 from common.encryption import EncryptedField
 from common.ownership import Anonymise, Cascade, Delete, Owned, entries
 
-HOW = "Say in owned.py of its app whose its rows are (common/ownership.py)."
+HOW = "Say in data_ownership.py of its app whose its rows are (common/ownership.py)."
 # Columns that name a user without being a foreign key.
 NAMES_OF_OWNERS = {"account_id", "user_id", "owner_account_id", "address", "email"}
 SECRETS = ("digest", "token", "secret", "password", "sealed", "verifier")

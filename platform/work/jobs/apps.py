@@ -11,8 +11,8 @@ class JobsConfig(AppConfig):
         from billing import invariants
         from common import ownership
         from common.sqlfunctions import install_functions
+        from work.jobs.data_ownership import OWNED
         from work.jobs.invariants import INVARIANTS
-        from work.jobs.owned import OWNED
 
         invariants.register(*INVARIANTS)
         post_migrate.connect(install_functions, sender=self)

@@ -11,11 +11,11 @@ from rest_framework.response import Response
 
 from accounts.types import AuthenticatedRequest
 from common.errors import NotFound
-from common.inputs import read
 from common.openapi import error_responses
+from common.validation import read
 from common.viewsets import ViewSet
 from integrations.connectors.errors import ConnectorNotConfigured, TooManyConnectors
-from integrations.connectors.inputs import AuthorizationQuerySerializer
+from integrations.connectors.request_serializers import AuthorizationQuerySerializer
 from integrations.connectors.serializers import AuthorizationSerializer, ProviderSerializer
 from integrations.connectors.services import authorizations
 from integrations.connectors.types import MAX_CODE, MAX_STATE, Provider

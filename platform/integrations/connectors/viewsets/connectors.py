@@ -7,9 +7,9 @@ from rest_framework import status
 from rest_framework.response import Response
 
 from accounts.types import AuthenticatedRequest
-from common.inputs import read
 from common.openapi import error_responses
 from common.pagination import NEXT_PAGE, PAGE_PARAMETERS, NewestFirst, link_to_next
+from common.validation import read
 from common.viewsets import ViewSet
 from integrations.connectors.errors import (
     ConnectorBusy,
@@ -19,7 +19,7 @@ from integrations.connectors.errors import (
     ConnectorUnavailable,
     TooManyConnectors,
 )
-from integrations.connectors.inputs import (
+from integrations.connectors.request_serializers import (
     ConnectorInputSerializer,
     FilesQuerySerializer,
     ImportInputSerializer,

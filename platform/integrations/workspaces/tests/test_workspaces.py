@@ -12,8 +12,8 @@ from billing.tests.web_app import client_of
 from events.models import Event
 from integrations.githosts.tests.hosted import FILES, Hosted
 from integrations.githosts.types import HostKind
-from integrations.workspaces.inputs import WorkspaceInputSerializer
 from integrations.workspaces.models import Workspace
+from integrations.workspaces.request_serializers import WorkspaceInputSerializer
 from integrations.workspaces.types import MAX_WORKSPACES
 from simulator.process import RunningSimulator
 from tests.personas import new_user

@@ -8,9 +8,9 @@ from rest_framework.response import Response
 
 from accounts.types import AuthenticatedRequest
 from billing.errors import FeatureRequired
-from common.inputs import read
 from common.openapi import error_responses
 from common.pagination import NEXT_PAGE, PAGE_PARAMETERS, NewestFirst, link_to_next
+from common.validation import read
 from common.viewsets import ViewSet
 from integrations.connectors.errors import ConnectorNeedsReauth
 from integrations.workspaces.errors import (
@@ -19,7 +19,7 @@ from integrations.workspaces.errors import (
     TooManyWorkspaces,
     WorkspaceNeedsReauth,
 )
-from integrations.workspaces.inputs import (
+from integrations.workspaces.request_serializers import (
     RepositoriesQuerySerializer,
     WorkspaceChangesInputSerializer,
     WorkspaceInputSerializer,

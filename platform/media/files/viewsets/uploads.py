@@ -8,10 +8,10 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from common.inputs import read
 from common.multipart import FormWithFileParser
 from common.openapi import error_responses
 from common.pagination import PAGE_PARAMETERS, NewestFirst
+from common.validation import read
 from common.viewsets import ViewSet
 from media.files.errors import StorageUnavailable, UploadInUse, UploadQuotaExceeded
 from media.files.selectors.uploads import get_upload, list_uploads
