@@ -1,8 +1,8 @@
 """What is counted of accounts."""
 
-from observability.metrics.instruments import Counter
+from observability.metrics.instruments import counter
 
-guessing_clients = Counter(
+guessing_clients = counter(
     "platform_guessing_clients_total",
     "Network addresses that have failed to sign in so often, over all accounts, that they wait.",
 )

@@ -9,13 +9,13 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Generic, TypeVar
 
-from observability.metrics.instruments import Histogram
+from observability.metrics.instruments import histogram
 from observability.metrics.labels import OTHER
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-batch_sizes = Histogram(
+batch_sizes = histogram(
     "platform_batch_size",
     "Items that share one round trip to a store.",
     (1, 2, 4, 8, 16, 32, 64, 100),

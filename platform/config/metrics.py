@@ -6,12 +6,12 @@ from django.conf import settings
 
 from ai.inference.metrics import max_open_calls, show_faults_of
 from common import pool_metrics  # noqa: F401 - registers its metrics
-from observability.metrics.instruments import Gauge
+from observability.metrics.instruments import gauge
 from observability.metrics.server import port_of, serve
 
 Kind = Literal["web", "worker", "beat"]
 
-process_info = Gauge(
+process_info = gauge(
     "platform_process_info",
     "Which process this is.",
     kind=frozenset({"web", "worker", "beat"}),

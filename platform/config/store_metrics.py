@@ -17,7 +17,7 @@ from redis.exceptions import RedisError
 
 from common.database import Database, DatabaseUnavailable, get_database
 from common.money import NUSD_PER_USD
-from observability.metrics.instruments import Gauge, Labels
+from observability.metrics.instruments import Labels, ReadGauge, gauge
 from work.jobs.models import Job
 
 log = structlog.get_logger(__name__)
@@ -32,53 +32,53 @@ SWEEPS = frozenset(
 )
 RECONCILIATIONS = frozenset({"reconcile", "reconcile-everything"})
 
-queued_messages = Gauge(
+queued_messages = ReadGauge(
     "platform_queued_messages", "Messages that wait in a queue of Celery.", queue=QUEUES
 )
-oldest_message = Gauge(
+oldest_message = ReadGauge(
     "platform_oldest_message_age_seconds",
     "Age of the message that has waited longest; 0 for an empty queue.",
     queue=QUEUES,
 )
-heartbeat = Gauge(
+heartbeat = ReadGauge(
     "platform_queue_heartbeat_timestamp_seconds",
     "When a worker last took a heartbeat out of a queue; 0 where none ever has.",
     queue=QUEUES,
 )
-queued_jobs = Gauge("platform_queued_jobs", "Jobs that wait for a worker.", queue=QUEUES)
-oldest_job = Gauge(
+queued_jobs = ReadGauge("platform_queued_jobs", "Jobs that wait for a worker.", queue=QUEUES)
+oldest_job = ReadGauge(
     "platform_oldest_queued_job_age_seconds",
     "Age of the job that has waited longest for a worker; 0 if none waits.",
     queue=QUEUES,
 )
-held = Gauge("platform_held_usd", "What open charges hold.")
-held_charges = Gauge("platform_held_charges", "Charges that are open.")
-waiting_mails = Gauge("platform_waiting_mails", "Mails in the outbox.")
-overdue_mail = Gauge(
+held = ReadGauge("platform_held_usd", "What open charges hold.")
+held_charges = ReadGauge("platform_held_charges", "Charges that are open.")
+waiting_mails = ReadGauge("platform_waiting_mails", "Mails in the outbox.")
+overdue_mail = ReadGauge(
     "platform_overdue_mail_seconds", "Time since the mail was due that has been due for longest."
 )
-failed_mails = Gauge("platform_failed_mails", "Mails of the last day that were given up.")
-swept_at = Gauge(
+failed_mails = ReadGauge("platform_failed_mails", "Mails of the last day that were given up.")
+swept_at = ReadGauge(
     "platform_sweep_success_timestamp_seconds",
     "When a piece of periodic work last ended well; 0 where it never has.",
     sweep=SWEEPS,
 )
-sweep_seconds = Gauge("platform_sweep_duration_seconds", "How long that took.", sweep=SWEEPS)
-sweep_interval = Gauge(
+sweep_seconds = ReadGauge("platform_sweep_duration_seconds", "How long that took.", sweep=SWEEPS)
+sweep_interval = ReadGauge(
     "platform_sweep_interval_seconds", "How often a piece of periodic work is due.", sweep=SWEEPS
 )
-violations = Gauge(
+violations = ReadGauge(
     "platform_money_violations",
     "Rows that broke an invariant of money when they were last looked for; 20 of each at most.",
     sweep=RECONCILIATIONS,
 )
-months_ahead = Gauge(
+months_ahead = ReadGauge(
     "platform_charge_months_ahead", "Months after this one for which charges have a partition."
 )
-strays = Gauge(
+strays = ReadGauge(
     "platform_charges_without_month", "Charges that are in no month's partition; 1,000 at most."
 )
-is_readable = Gauge(
+is_readable = gauge(
     "platform_store_readable",
     "Whether the beat could read a store.",
     store=frozenset({"database", "redis"}),
@@ -116,8 +116,8 @@ class StoreReader:
     """Reads the stores in a thread of its own until the process ends."""
 
     def start(self) -> None:
-        for gauge in (*_OF_DATABASE, *_OF_REDIS):
-            gauge.replace({})
+        for metric in (*_OF_DATABASE, *_OF_REDIS):
+            metric.replace({})
         sweep_interval.replace({(name,): _interval(name) for name in SWEEPS})
         threading.Thread(target=self._run, name="store metrics", daemon=True).start()
 
@@ -138,7 +138,7 @@ async def _read(database: Database) -> None:
         "database": (_read_database(database), _OF_DATABASE),
         "redis": (_read_redis(), _OF_REDIS),
     }
-    for store, (reading, gauges) in readings.items():
+    for store, (reading, metrics) in readings.items():
         try:
             await reading
         except (DatabaseUnavailable, RedisError, OSError):
@@ -151,8 +151,8 @@ async def _read(database: Database) -> None:
             is_read = True
         is_readable.labels(store).set(is_read)
         if not is_read:
-            for gauge in gauges:
-                gauge.replace({})
+            for metric in metrics:
+                metric.replace({})
 
 
 async def _read_database(database: Database) -> None:

@@ -4,10 +4,10 @@ import time
 from datetime import datetime
 
 from events.types import Frame
-from observability.metrics.instruments import STEP_SECONDS, Gauge, Histogram
+from observability.metrics.instruments import STEP_SECONDS, gauge, histogram
 
-open_sockets = Gauge("platform_open_sockets", "Sockets that follow a stream.").labels()
-delivery_seconds = Histogram(
+open_sockets = gauge("platform_open_sockets", "Sockets that follow a stream.").labels()
+delivery_seconds = histogram(
     "platform_event_delivery_seconds",
     "From the writing of an event to its delivery to a socket that was open already.",
     STEP_SECONDS,

@@ -3,7 +3,7 @@
 import time
 
 from common.errors import DomainError
-from observability.metrics.instruments import CALL_SECONDS, STEP_SECONDS, Counter, Gauge, Histogram
+from observability.metrics.instruments import CALL_SECONDS, STEP_SECONDS, counter, gauge, histogram
 from observability.metrics.labels import Declared, FirstSeen
 
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
@@ -12,38 +12,38 @@ STATUSES = frozenset({"2xx", "3xx", "4xx", "5xx", "none"})
 ROUTES = FirstSeen(400)
 QUEUES = frozenset({"requests", "anonymous", "sign_in"})
 
-requests = Counter(
+requests = counter(
     "platform_requests_total",
     "Requests that were answered, by the pattern of their route.",
     method=METHODS,
     route=ROUTES,
     status=STATUSES,
 )
-request_seconds = Histogram(
+request_seconds = histogram(
     "platform_request_seconds",
     "From the arrival of a request to its answer, or to the end of a stream of /v1.",
     (0.005, *CALL_SECONDS),
     method=METHODS,
     route=ROUTES,
 )
-front_refusals = Counter(
+front_refusals = counter(
     "platform_front_refusals_total",
     "Requests and sockets that were refused in front of Django, by the code of the error.",
     code=Declared(DomainError, "code"),
 )
-limit_refusals = Counter(
+limit_refusals = counter(
     "platform_limit_refusals_total",
     "Requests above a rate limit.",
     limit=frozenset({"authentication", "files", "general", "key"}),
 )
-turn_seconds = Histogram(
+turn_seconds = histogram(
     "platform_turn_wait_seconds",
     "Time that a request to Django waits for its turn.",
     STEP_SECONDS,
     queue=QUEUES,
 )
-turns_waiting = Gauge("platform_turns_waiting", "Requests that wait for a turn.", queue=QUEUES)
-open_streams = Gauge(
+turns_waiting = gauge("platform_turns_waiting", "Requests that wait for a turn.", queue=QUEUES)
+open_streams = gauge(
     "platform_open_streams",
     "Responses that are being streamed.",
     interface=frozenset({"api", "v1"}),

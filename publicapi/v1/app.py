@@ -11,7 +11,7 @@ from django.http.request import validate_host
 from common.errors import DomainError, NotSetUp, UnknownHost
 from common.logging import CallLine
 from common.set_up import is_missing, report_missing
-from observability.metrics.instruments import Counter
+from observability.metrics.instruments import counter
 from observability.metrics.labels import Declared
 from observability.tracing import spans
 from publicapi.v1 import chat, errors
@@ -37,7 +37,7 @@ ROUTES: dict[str, Methods] = {
     "/v1/images/generations": {"POST": create_images},
     "/v1/usage": {"GET": report_usage, "HEAD": report_usage},
 }
-refusals = Counter(
+refusals = counter(
     "platform_v1_refusals_total",
     "Requests under /v1 that were answered with an error, by its code.",
     code=Declared(DomainError, "code"),

@@ -9,6 +9,7 @@ from uuid import uuid4
 
 import psutil
 import uvloop
+from prometheus_client import Histogram
 
 from ai.catalog.selectors import get_catalog
 from ai.inference.metrics import Steps, count_end, open_calls
@@ -22,7 +23,6 @@ from billing.types import Ending, Resolution
 from billing.units import Units
 from common.batching import batch_sizes
 from devserver.ports import free_port
-from observability.metrics.instruments import Distribution
 from publicapi.v1.chat import PATH
 from server.metrics import count_request
 from simulator.process import RunningSimulator
@@ -90,9 +90,7 @@ def _cpu_seconds(server: Server) -> float:
     return times.user + times.system
 
 
-def _count(
-    call: ChatCall, ending: Ending, resolution: Resolution, sizes: list[Distribution]
-) -> None:
+def _count(call: ChatCall, ending: Ending, resolution: Resolution, sizes: list[Histogram]) -> None:
     """As the places of counting do, one after the other."""
     arrived_at = time.monotonic()
     for size in sizes:

@@ -14,16 +14,16 @@ from ai.providers.errors import AccountFault
 from billing.types import ChargeStatus, Ending, Resolution
 from common.errors import DomainError
 from common.money import NUSD_PER_USD
-from observability.metrics.instruments import CALL_SECONDS, STEP_SECONDS, Counter, Gauge, Histogram
+from observability.metrics.instruments import CALL_SECONDS, STEP_SECONDS, counter, gauge, histogram
 from observability.metrics.labels import Declared
 
 KINDS = Declared(Call, "kind")
 
-open_calls = Gauge("platform_open_calls", "Calls that run in this process.").labels()
-max_open_calls = Gauge(
+open_calls = gauge("platform_open_calls", "Calls that run in this process.").labels()
+max_open_calls = gauge(
     "platform_max_open_calls", "Calls that may run in this process: MAX_OPEN_CALLS."
 ).labels()
-calls = Counter(
+calls = counter(
     "platform_calls_total",
     "Calls that have ended, by the status of their charge and the code of their error.",
     provider=PROVIDERS,
@@ -32,100 +32,96 @@ calls = Counter(
     status=frozenset({*get_args(ChargeStatus), "refused", "replayed", "open"}),
     code=Declared(DomainError, "code"),
 )
-first_output_seconds = Histogram(
+first_output_seconds = histogram(
     "platform_call_first_output_seconds",
     "From the opening of a streamed call to its first output.",
     CALL_SECONDS,
     provider=PROVIDERS,
     model=MODELS,
 )
-total_seconds = Histogram(
+total_seconds = histogram(
     "platform_call_seconds",
     "From the opening of a call that reached its provider to its settlement.",
     CALL_SECONDS,
     provider=PROVIDERS,
     model=MODELS,
 )
-own_seconds = Histogram(
+own_seconds = histogram(
     "platform_call_own_seconds",
     "Our own share of that time: all but the wait for the provider.",
     STEP_SECONDS,
     kind=KINDS,
 )
-hold_seconds = Histogram(
+hold_seconds = histogram(
     "platform_call_hold_seconds",
     "From the opening of a call to its hold.",
     STEP_SECONDS,
     kind=KINDS,
 )
-settle_seconds = Histogram(
+settle_seconds = histogram(
     "platform_call_settle_seconds",
     "From the end of the provider's answer to the settlement.",
     STEP_SECONDS,
     kind=KINDS,
 )
-tokens = Counter(
+tokens = counter(
     "platform_tokens_total",
     "Tokens of settled calls.",
     provider=PROVIDERS,
     model=MODELS,
     direction=frozenset({"in", "out"}),
 )
-cost = Counter(
+cost = counter(
     "platform_cost_usd_total",
     "What calls cost, at cost.",
-    per=NUSD_PER_USD,
     provider=PROVIDERS,
     model=MODELS,
 )
-billed = Counter(
+billed = counter(
     "platform_billed_usd_total",
     "What customers paid: the plan's part at cost, the balance's at twice the cost.",
-    per=NUSD_PER_USD,
     provider=PROVIDERS,
     model=MODELS,
     payer=frozenset({"plan", "balance"}),
 )
-borne = Counter(
+borne = counter(
     "platform_borne_usd_total",
     "The cost of calls that the platform paid for itself.",
-    per=NUSD_PER_USD,
     provider=PROVIDERS,
     model=MODELS,
 )
-shortfall = Counter(
+shortfall = counter(
     "platform_shortfall_usd_total",
     "What customers owed and could not pay.",
-    per=NUSD_PER_USD,
     provider=PROVIDERS,
     model=MODELS,
 )
-refused_callers = Counter(
+refused_callers = counter(
     "platform_callers_refused_total",
     "Calls that were refused because their callers' own calls keep failing.",
     provider=PROVIDERS,
     model=MODELS,
 )
-probes = Counter(
+probes = counter(
     "platform_probes_total",
     "Probes of models that have ended, by what they have found.",
     provider=PROVIDERS,
     model=MODELS,
     outcome=frozenset({"answered", "failed", "unmade", "no_budget"}),
 )
-calls_in_flight = Counter(
+calls_in_flight = counter(
     "platform_circuit_calls_in_flight_total",
     "Calls of a model that ran in this process when its circuit opened.",
     provider=PROVIDERS,
     model=MODELS,
 )
-provider_faults = Counter(
+provider_faults = counter(
     "platform_provider_faults_total",
     "Answers of providers that say that our key is refused, our quota used up, a model gone.",
     provider=PROVIDERS,
     reason=frozenset(get_args(AccountFault)),
 )
-provider_retries = Counter(
+provider_retries = counter(
     "platform_provider_retries_total",
     "Attempts after which a provider was called again.",
     provider=PROVIDERS,
@@ -183,11 +179,11 @@ def count_end(
     if first_output_at is not None:
         series.first_output_seconds.observe(first_output_at)
     if resolution is not None and resolution.cost:
-        series.cost.inc(resolution.cost)
-        series.by_plan.inc(resolution.charge_plan)
-        series.by_balance.inc(resolution.charge_balance)
-        series.borne.inc(resolution.borne)
-        series.shortfall.inc(resolution.shortfall)
+        series.cost.inc(resolution.cost / NUSD_PER_USD)
+        series.by_plan.inc(resolution.charge_plan / NUSD_PER_USD)
+        series.by_balance.inc(resolution.charge_balance / NUSD_PER_USD)
+        series.borne.inc(resolution.borne / NUSD_PER_USD)
+        series.shortfall.inc(resolution.shortfall / NUSD_PER_USD)
     if ending is not None and status == "settled":
         series.tokens_in.inc(ending.units.get("tokens_in", 0))
         series.tokens_out.inc(ending.units.get("tokens_out", 0))

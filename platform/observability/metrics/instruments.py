@@ -1,17 +1,15 @@
-"""Counters, gauges and histograms that are cheap to change: docs/decisions/0065.
+"""Counters, gauges and histograms of prometheus-client, with a closed set of values for each label.
 
-A series is an object with plain numbers. Who counts often keeps the object that `labels` returns.
-Nothing is locked: a change of a number is a few bytecodes, between which CPython does not switch
-threads.
+Who counts often keeps the series that `labels` returns: docs/decisions/0065.
 """
 
-from abc import abstractmethod
-from bisect import bisect_left
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from threading import Lock
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
+import prometheus_client
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.metrics import MetricWrapperBase
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
@@ -26,143 +24,59 @@ STEP_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.
 CALL_SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0)
 
 Labels = tuple[str, ...]
-Series = TypeVar("Series")
+Series = TypeVar("Series", bound=MetricWrapperBase)
 
 
-class Count:
-    """One series of a counter."""
+class Bounded(Generic[Series]):
+    """A metric whose series are those of known label values."""
 
-    __slots__ = ("value",)
-
-    def __init__(self) -> None:
-        self.value = 0
-
-    def inc(self, amount: int = 1) -> None:
-        self.value += amount
-
-
-class Level:
-    """One series of a gauge."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: float = 0) -> None:
-        self.value = value
-
-    def inc(self) -> None:
-        self.value += 1
-
-    def dec(self) -> None:
-        self.value -= 1
-
-    def set(self, value: float) -> None:
-        self.value = value
-
-
-class Distribution:
-    """One series of a histogram. `counts` has a number for each bucket, not cumulative; the last is
-    of the values above all bounds."""
-
-    __slots__ = ("bounds", "counts", "sum")
-
-    def __init__(self, bounds: Sequence[float]) -> None:
-        self.bounds = bounds
-        self.counts = [0] * (len(bounds) + 1)
-        self.sum = 0.0
-
-    def observe(self, value: float) -> None:
-        self.counts[bisect_left(self.bounds, value)] += 1
-        self.sum += value
-
-
-class Instrument(Collector, Generic[Series]):
-    """A metric with its series. `labels` names the labels, each with the closed set of its
-    values."""
-
-    def __init__(self, name: str, documentation: str, /, **labels: Container[str]) -> None:
-        self.name = name
-        self.documentation = documentation
-        self.label_names: Labels = tuple(labels)
-        self._known = tuple(labels.values())
-        self._series: dict[Labels, Series] = {} if labels else {(): self._new()}
+    def __init__(self, metric: Series, known: Sequence[Container[str]]) -> None:
+        self._metric = metric
+        self._known = known
+        self._series: dict[Labels, Series] = {} if known else {(): metric}
         self._adding = Lock()
-        REGISTRY.register(self)
 
     def labels(self, *values: str) -> Series:
         """The series of these values, in the order of the labels."""
         return self._series.get(values) or self._bounded(values)
 
-    def describe(self) -> Iterable[Metric]:
-        return [self._family()]
-
-    def collect(self) -> Iterable[Metric]:
-        family = self._family()
-        for values, series in list(self._series.items()):
-            self._expose(family, values, series)
-        return [family]
-
-    def _known_ones(self, values: Labels) -> Labels:
-        """These values, with `other` in place of those that are none of the label's."""
-        pairs = zip(values, self._known, strict=True)
-        return tuple(value if value in known else OTHER for value, known in pairs)
-
     def _bounded(self, values: Labels) -> Series:
         with self._adding:
-            bounded = self._known_ones(values)
+            bounded = _known_ones(values, self._known)
             if bounded not in self._series and len(self._series) >= MAX_SERIES:
                 bounded = (OTHER,) * len(bounded)
             if bounded not in self._series:
-                self._series[bounded] = self._new()
+                self._series[bounded] = self._metric.labels(*bounded)
             return self._series[bounded]
 
-    @abstractmethod
-    def _new(self) -> Series: ...
 
-    @abstractmethod
-    def _family(self) -> Metric: ...
-
-    @abstractmethod
-    def _expose(self, family: Any, values: Labels, series: Series) -> None: ...
-
-
-class Counter(Instrument[Count]):
-    """Integers that only grow. They are shown divided by `per`: amounts are counted in nano-USD and
-    shown in USD."""
-
-    def __init__(
-        self, name: str, documentation: str, /, *, per: int = 1, **labels: Container[str]
-    ) -> None:
-        self._per = per
-        super().__init__(name, documentation, **labels)
-
-    def _new(self) -> Count:
-        return Count()
-
-    def _family(self) -> CounterMetricFamily:
-        return CounterMetricFamily(self.name, self.documentation, labels=self.label_names)
-
-    def _expose(self, family: Any, values: Labels, series: Count) -> None:
-        family.add_metric(values, series.value / self._per)
+def counter(
+    name: str, documentation: str, /, **labels: Container[str]
+) -> Bounded[prometheus_client.Counter]:
+    """Numbers that only grow. `labels` names the labels, each with its values; so below."""
+    metric = prometheus_client.Counter(name, documentation, (*labels,), registry=REGISTRY)
+    return Bounded(metric, (*labels.values(),))
 
 
-class Gauge(Instrument[Level]):
+def gauge(
+    name: str, documentation: str, /, **labels: Container[str]
+) -> Bounded[prometheus_client.Gauge]:
     """Numbers that rise and fall."""
-
-    def replace(self, levels: Mapping[Labels, float]) -> None:
-        """Show these series alone."""
-        self._series = {values: Level(value) for values, value in levels.items()}
-
-    def _new(self) -> Level:
-        return Level()
-
-    def _family(self) -> GaugeMetricFamily:
-        return GaugeMetricFamily(self.name, self.documentation, labels=self.label_names)
-
-    def _expose(self, family: Any, values: Labels, series: Level) -> None:
-        family.add_metric(values, series.value)
+    metric = prometheus_client.Gauge(name, documentation, (*labels,), registry=REGISTRY)
+    return Bounded(metric, (*labels.values(),))
 
 
-class ReadGauge(Gauge):
+def histogram(
+    name: str, documentation: str, bounds: Sequence[float], /, **labels: Container[str]
+) -> Bounded[prometheus_client.Histogram]:
+    """Values counted in buckets, whose upper bounds are `bounds`."""
+    metric = prometheus_client.Histogram(
+        name, documentation, (*labels,), buckets=bounds, registry=REGISTRY
+    )
+    return Bounded(metric, (*labels.values(),))
+
+
+class ReadGauge(Collector):
     """Numbers that `read` returns at each scrape, by the values of their labels. It does no
     I/O."""
 
@@ -170,37 +84,32 @@ class ReadGauge(Gauge):
         self,
         name: str,
         documentation: str,
-        read: Callable[[], Mapping[Labels, float]],
+        read: Callable[[], Mapping[Labels, float]] = dict,
         /,
         **labels: Container[str],
     ) -> None:
+        self.label_names = (*labels,)
+        self._described = (name, documentation)
+        self._known = (*labels.values(),)
         self._read = read
-        super().__init__(name, documentation, **labels)
+        REGISTRY.register(self)
+
+    def replace(self, levels: Mapping[Labels, float]) -> None:
+        """Show these numbers from now on."""
+        self._read = lambda: levels
+
+    def describe(self) -> Iterable[Metric]:
+        return [GaugeMetricFamily(*self._described, labels=self.label_names)]
 
     def collect(self) -> Iterable[Metric]:
+        family = GaugeMetricFamily(*self._described, labels=self.label_names)
         levels = list(self._read().items())[:MAX_SERIES]
-        self.replace({self._known_ones(values): level for values, level in levels})
-        return super().collect()
+        for values, level in {_known_ones(name, self._known): at for name, at in levels}.items():
+            family.add_metric(values, level)
+        return [family]
 
 
-class Histogram(Instrument[Distribution]):
-    """Values counted in buckets, whose upper bounds are `bounds`."""
-
-    def __init__(
-        self, name: str, documentation: str, bounds: Sequence[float], /, **labels: Container[str]
-    ) -> None:
-        self._bounds = bounds
-        super().__init__(name, documentation, **labels)
-
-    def _new(self) -> Distribution:
-        return Distribution(self._bounds)
-
-    def _family(self) -> HistogramMetricFamily:
-        return HistogramMetricFamily(self.name, self.documentation, labels=self.label_names)
-
-    def _expose(self, family: Any, values: Labels, series: Distribution) -> None:
-        buckets, total = [], 0
-        for bound, count in zip([*self._bounds, "+Inf"], list(series.counts), strict=True):
-            total += count
-            buckets.append((str(bound), total))
-        family.add_metric(values, buckets, series.sum)
+def _known_ones(values: Labels, known: Sequence[Container[str]]) -> Labels:
+    """These values, with `other` in place of those that are none of the label's."""
+    pairs = zip(values, known, strict=True)
+    return tuple(value if value in its else OTHER for value, its in pairs)
