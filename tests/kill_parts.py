@@ -31,7 +31,7 @@ import sys
 from devserver import supervisor
 supervisor.RECOVERED_SECONDS = 3
 from devserver.__main__ import main
-sys.argv = ["local", "run"]
+sys.argv = ["devserver", "run"]
 sys.exit(main())
 """
 PARTS = ("postgres", "redis", "model", "speech", "simulator", "beat", "worker", "web")

@@ -224,7 +224,7 @@ def test_audio_costs_at_worst_its_measured_length(price: SpeechPrice, duration: 
 
 
 # Without those of the layers above, which runners do not carry out.
-KINDS = [kind for kind in Call.__subclasses__() if kind.__module__.startswith("inference.")]
+KINDS = [kind for kind in Call.__subclasses__() if kind.__module__.startswith("ai.inference.")]
 
 
 @pytest.mark.parametrize("kind", KINDS)
