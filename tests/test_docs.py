@@ -36,7 +36,7 @@ from events.declarations import declared_types
 from events.types import USER_STREAM
 from integrations.connectors import providers as connectors
 from projects import types as projects
-from tests.documents import assert_same, rows, section
+from tests.documents import assert_same, examples, rows, section
 from tests.personas import new_key, new_user
 from tests.service import Web
 
@@ -120,11 +120,29 @@ def test_the_example_of_the_readme_streams_from_both_models(
 # --- docs/architecture.md -----------------------------------------------------------------------
 
 
+def enforced_layers() -> list[str]:
+    [layers, *_] = tomllib.loads(text_of("pyproject.toml"))["tool"]["importlinter"]["contracts"]
+    return cast(list[str], layers["layers"])
+
+
 def test_the_layers_are_those_that_are_enforced() -> None:
     _, section = text_of("docs/architecture.md").split("## Layers")
     stated = section.split("```")[1].split("\n")
-    [enforced, *_] = tomllib.loads(text_of("pyproject.toml"))["tool"]["importlinter"]["contracts"]
-    assert [line.strip() for line in stated if line.strip()] == enforced["layers"]
+    assert [line.strip() for line in stated if line.strip()] == enforced_layers()
+
+
+def test_the_picture_of_the_tour_shows_these_layers() -> None:
+    layers = enforced_layers()
+    boxes = [f'  L{n}["{layer.replace(" | ", " · ")}"]' for n, layer in enumerate(layers)]
+    arrows = "  " + " --> ".join(f"L{n}" for n in range(len(layers)))
+    picture = "\n".join(["flowchart TB", *boxes, arrows, ""])
+    assert examples(text_of("docs/tour.md"), "mermaid") == [picture]
+
+
+def test_the_tour_changes_a_sentence_that_is_there() -> None:
+    [change] = examples(text_of("docs/tour.md"), "diff")
+    before = [line[1:] for line in change.splitlines() if not line.startswith("+")]
+    assert "\n".join(before) in text_of("publicapi/v1/errors.py")
 
 
 @pytest.mark.parametrize("walk", ["a `/v1` call", "a message", "a card"])
