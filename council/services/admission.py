@@ -69,5 +69,5 @@ def admit(*, user: User, turn: Turn, least: int) -> None:
     if len(verdicts) - len(refused) < least:
         # What the user can do something about (402) comes before what they cannot (503).
         raise min(refused.values(), key=lambda refusal: refusal.status)
-    new_events = completion.call_off(session=turn.session, failures=refused)
+    new_events = completion.cancel_because(session=turn.session, failures=refused)
     append_events(session=turn.session, events=new_events)

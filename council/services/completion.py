@@ -106,11 +106,11 @@ def revised(completion: Completion, before: Generation) -> Completion:
 def cancel(*, session: Session, generation_ids: list[UUID]) -> list[NewEvent]:
     """Cancel calls within the caller's transaction. Those that run end by themselves; returned are
     the events of those that had not started."""
-    return call_off(session=session, failures=dict.fromkeys(generation_ids, CallCancelled()))
+    return cancel_because(session=session, failures=dict.fromkeys(generation_ids, CallCancelled()))
 
 
-def call_off(*, session: Session, failures: Mapping[UUID, DomainError]) -> list[NewEvent]:
-    """The same, and say of each generation why."""
+def cancel_because(*, session: Session, failures: Mapping[UUID, DomainError]) -> list[NewEvent]:
+    """Cancel calls as `cancel` does. `failures` says of each generation why."""
     idle = jobs.cancel(job_ids=list(failures))
     new_events: list[NewEvent] = []
     for generation_id in (each for each in failures if each in idle):
