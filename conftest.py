@@ -8,11 +8,13 @@ would empty the seeded database.
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 from django.db import connection
 from hypothesis import settings
 from pytest_django import DjangoDbBlocker, Settings
+from rest_framework.fields import Field, empty, get_attribute
 from rest_framework.test import APIClient
 
 from accounts.models import User
@@ -57,6 +59,22 @@ def _health_is_not_shared_any_more() -> Iterator[None]:
     """The stores end after the tests."""
     yield
     health.close()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _answers_have_all_fields() -> Iterator[None]:
+    """REST framework leaves a field out where an object has no attribute of that name. In tests this
+    is an error, which names both."""
+
+    def strict(field: Field[Any, Any, Any, Any], instance: object) -> object:
+        if field.read_only and field.default is empty and not field.allow_null:
+            return get_attribute(instance, field.source_attrs)
+        return lenient(field, instance)
+
+    lenient = Field.get_attribute
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Field, "get_attribute", strict)
+        yield
 
 
 @pytest.hookimpl(wrapper=True)
