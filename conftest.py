@@ -63,8 +63,8 @@ def _health_is_not_shared_any_more() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _answers_have_all_fields() -> Iterator[None]:
-    """REST framework leaves a field out where an object has no attribute of that name. In tests this
-    is an error, which names both."""
+    """REST framework leaves a field out where an object has no attribute of that name. In tests
+    this is an error, which names both."""
 
     def strict(field: Field[Any, Any, Any, Any], instance: object) -> object:
         if field.read_only and field.default is empty and not field.allow_null:
