@@ -1,1 +1,1 @@
-"""The demo accounts of the local default, with 30 days of history."""
+"""What `make run` seeds: accounts with 30 days of history, project runs, a gallery, a team, content."""
