@@ -246,8 +246,9 @@ def test_the_figures_of_the_plans_are_those_of_the_plan_table() -> None:
         most = sum(usd * shares[model] for model, usd in granted.items())
         row = [seed.name, f"{price:.2f}", str(len(granted)), f"{sum_:.2f}"]
         expected.append([*row, f"{100 * sum_ / price:.1f} %", f"{most:.2f}"])
-    rows = table_rows(decision.read_text())
-    assert [row for row in rows if row[0] in {seed.name for seed in PLANS}] == expected
+    names = {seed.name for seed in PLANS}
+    stated = [tuple(row) for row in table_rows(decision.read_text()) if row[0] in names]
+    assert_same(stated, map(tuple, expected), str(decision.relative_to(ROOT)))
 
 
 def test_the_cost_of_a_free_account_is_that_of_the_price_list() -> None:
