@@ -179,11 +179,15 @@ def count_end(
     if first_output_at is not None:
         series.first_output_seconds.observe(first_output_at)
     if resolution is not None and resolution.cost:
-        series.cost.inc(resolution.cost / NUSD_PER_USD)
-        series.by_plan.inc(resolution.charge_plan / NUSD_PER_USD)
-        series.by_balance.inc(resolution.charge_balance / NUSD_PER_USD)
-        series.borne.inc(resolution.borne / NUSD_PER_USD)
-        series.shortfall.inc(resolution.shortfall / NUSD_PER_USD)
+        for usd, nusd in (
+            (series.cost, resolution.cost),
+            (series.by_plan, resolution.charge_plan),
+            (series.by_balance, resolution.charge_balance),
+            (series.borne, resolution.borne),
+            (series.shortfall, resolution.shortfall),
+        ):
+            if nusd:
+                usd.inc(nusd / NUSD_PER_USD)
     if ending is not None and status == "settled":
         series.tokens_in.inc(ending.units.get("tokens_in", 0))
         series.tokens_out.inc(ending.units.get("tokens_out", 0))
