@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import cast, get_args
 
+import httpx
 import pytest
 
 from ai.catalog import seeds, studio_seeds
@@ -139,10 +140,13 @@ def test_the_picture_of_the_tour_shows_these_layers() -> None:
     assert examples(text_of("docs/tour.md"), "mermaid") == [picture]
 
 
-def test_the_tour_changes_a_sentence_that_is_there() -> None:
-    [change] = examples(text_of("docs/tour.md"), "diff")
+def test_the_tour_changes_the_sentence_of_an_answer(web: Web) -> None:
+    tour = text_of("docs/tour.md")
+    [change] = examples(tour, "diff")
     before = [line[1:] for line in change.splitlines() if not line.startswith("+")]
     assert "\n".join(before) in text_of("publicapi/v1/errors.py")
+    [path] = re.findall(r"^curl -s http://127.0.0.1:8000(\S+)$", tour, re.MULTILINE)
+    assert httpx.get(web.url + path).json()["error"]["message"] in change
 
 
 @pytest.mark.parametrize("walk", ["a `/v1` call", "a message", "a card"])
