@@ -179,7 +179,7 @@ def count_end(
     if first_output_at is not None:
         series.first_output_seconds.observe(first_output_at)
     if resolution is not None and resolution.cost:
-        for usd, nusd in (
+        for total, nusd in (
             (series.cost, resolution.cost),
             (series.by_plan, resolution.charge_plan),
             (series.by_balance, resolution.charge_balance),
@@ -187,7 +187,7 @@ def count_end(
             (series.shortfall, resolution.shortfall),
         ):
             if nusd:
-                usd.inc(nusd / NUSD_PER_USD)
+                total.inc(nusd / NUSD_PER_USD)
     if ending is not None and status == "settled":
         series.tokens_in.inc(ending.units.get("tokens_in", 0))
         series.tokens_out.inc(ending.units.get("tokens_out", 0))

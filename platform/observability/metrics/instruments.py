@@ -27,7 +27,7 @@ Labels = tuple[str, ...]
 Series = TypeVar("Series", bound=MetricWrapperBase)
 
 
-class Bounded(Generic[Series]):
+class BoundedMetric(Generic[Series]):
     """A metric whose series are those of known label values."""
 
     def __init__(self, metric: Series, known: Sequence[Container[str]]) -> None:
@@ -52,28 +52,28 @@ class Bounded(Generic[Series]):
 
 def counter(
     name: str, documentation: str, /, **labels: Container[str]
-) -> Bounded[prometheus_client.Counter]:
+) -> BoundedMetric[prometheus_client.Counter]:
     """Numbers that only grow. `labels` names the labels, each with its values; so below."""
     metric = prometheus_client.Counter(name, documentation, (*labels,), registry=REGISTRY)
-    return Bounded(metric, (*labels.values(),))
+    return BoundedMetric(metric, (*labels.values(),))
 
 
 def gauge(
     name: str, documentation: str, /, **labels: Container[str]
-) -> Bounded[prometheus_client.Gauge]:
+) -> BoundedMetric[prometheus_client.Gauge]:
     """Numbers that rise and fall."""
     metric = prometheus_client.Gauge(name, documentation, (*labels,), registry=REGISTRY)
-    return Bounded(metric, (*labels.values(),))
+    return BoundedMetric(metric, (*labels.values(),))
 
 
 def histogram(
     name: str, documentation: str, bounds: Sequence[float], /, **labels: Container[str]
-) -> Bounded[prometheus_client.Histogram]:
+) -> BoundedMetric[prometheus_client.Histogram]:
     """Values counted in buckets, whose upper bounds are `bounds`."""
     metric = prometheus_client.Histogram(
         name, documentation, (*labels,), buckets=bounds, registry=REGISTRY
     )
-    return Bounded(metric, (*labels.values(),))
+    return BoundedMetric(metric, (*labels.values(),))
 
 
 class ReadGauge(Collector):
