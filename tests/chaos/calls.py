@@ -71,12 +71,12 @@ def most_billed(simulator: RunningSimulator, marker: str) -> int:
 T = TypeVar("T")
 
 
-def wait_for(what: Callable[[], T | None], *, seconds: float = 10.0) -> T:
-    """The first true answer, asked again and again."""
+def wait_for(what: Callable[[], T | None], *, seconds: float = 10.0, pause: float = 0.05) -> T:
+    """The first true answer, asked again after each pause."""
     deadline = time.monotonic() + seconds
     while not (answer := what()):
         assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.05)
+        time.sleep(pause)
     return answer
 
 

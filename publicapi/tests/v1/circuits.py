@@ -1,7 +1,7 @@
 """Two web processes that share circuits which open soon, and what tests look at there."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import httpx
@@ -13,6 +13,7 @@ from billing.models import Charge
 from publicapi.tests.v1 import wire
 from publicapi.tests.v1.customer import IN_PLAN, Customer, new_customer
 from simulator.process import RunningSimulator
+from tests.chaos.calls import wait_for
 from tests.own_redis import OwnRedis
 from tests.service import Web, running_web
 from tests.short_circuits import SHORT_CIRCUITS
@@ -61,6 +62,11 @@ def probes_since(customer: Customer, model: str = IN_PLAN) -> list[Charge]:
     time."""
     ours = Charge.objects.filter(account_id=PLATFORM_ID, model_id=model)
     return list(ours.filter(pk__gt=customer.user.pk).order_by("pk"))
+
+
+def call_until(is_so: Callable[[], bool]) -> None:
+    """Call slowly enough for the 120 calls that a key may make in a minute to last the wait."""
+    wait_for(is_so, pause=0.2)
 
 
 def is_refused(response: httpx.Response) -> bool:

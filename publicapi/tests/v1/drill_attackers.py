@@ -216,4 +216,4 @@ def test_a_provider_that_is_really_down_is_spared_within_seconds(
     assert {each.status for each in answers if each.sent_at > ended + 1.0} == {503}
 
     simulator.end_outages()
-    wait_for(lambda: alice.chat().status_code == 200, seconds=15)
+    wait_for(lambda: alice.chat().status_code == 200, seconds=15, pause=0.2)
