@@ -6,21 +6,13 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
 
 from accounts.types import AuthenticatedRequest
-from common.idempotency import IDEMPOTENCY_KEY
-from common.openapi import error_responses
-from common.pagination import PAGE_PARAMETERS
 from studios.errors import CannotBeContinued, JobNotFinished
-from studios.request_serializers import (
-    AssetOrderSerializer,
-    JobsQuerySerializer,
-    StarSerializer,
-)
+from studios.request_serializers import AssetOrderSerializer, StarSerializer
 from studios.selectors.jobs import get_job, view_of
-from studios.serializers.estimates import EstimateSerializer
 from studios.serializers.jobs import JobSerializer, StatusSerializer
 from studios.types import Kind
-from studios.viewsets.orders import ESTIMATES, ORDERS
-from studios.viewsets.studio import StudioViewSet
+from studios.viewsets.orders import estimates, orders
+from studios.viewsets.studio import StudioViewSet, lists
 
 
 class AssetViewSet(StudioViewSet):
@@ -29,14 +21,8 @@ class AssetViewSet(StudioViewSet):
     kind = Kind.ASSET
     order_serializer = AssetOrderSerializer
 
-    @extend_schema(
-        operation_id="orderAsset",
-        parameters=[IDEMPOTENCY_KEY],
-        request=AssetOrderSerializer,
-        responses={
-            202: JobSerializer,
-            **error_responses(JobNotFinished, CannotBeContinued, *ORDERS),
-        },
+    @orders(
+        JobNotFinished, CannotBeContinued, operation_id="orderAsset", request=AssetOrderSerializer
     )
     def create(self, request: AuthenticatedRequest) -> Response:
         """Make a 3D asset of a text or a picture, or give a preview its surface (`refines`).
@@ -46,20 +32,12 @@ class AssetViewSet(StudioViewSet):
         """
         return self.order(request)
 
-    @extend_schema(
-        operation_id="estimateAsset",
-        request=AssetOrderSerializer,
-        responses={200: EstimateSerializer, **error_responses(*ESTIMATES)},
-    )
+    @estimates(operation_id="estimateAsset", request=AssetOrderSerializer)
     def estimate(self, request: AuthenticatedRequest) -> Response:
         """What a 3D asset would cost."""
         return self.estimate_order(request)
 
-    @extend_schema(
-        operation_id="listAssets",
-        parameters=[*PAGE_PARAMETERS, JobsQuerySerializer],
-        responses=JobSerializer(many=True),
-    )
+    @lists(operation_id="listAssets")
     def list(self, request: AuthenticatedRequest) -> Response:
         """Your 3D assets, newest first."""
         return self.list_jobs(request)

@@ -6,15 +6,11 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
 
 from accounts.types import AuthenticatedRequest
-from common.idempotency import IDEMPOTENCY_KEY
-from common.openapi import error_responses
-from common.pagination import PAGE_PARAMETERS
-from studios.request_serializers import ImageOrderSerializer, JobsQuerySerializer, StarSerializer
-from studios.serializers.estimates import EstimateSerializer
+from studios.request_serializers import ImageOrderSerializer, StarSerializer
 from studios.serializers.jobs import JobSerializer
 from studios.types import Kind
-from studios.viewsets.orders import ESTIMATES, ORDERS
-from studios.viewsets.studio import StudioViewSet
+from studios.viewsets.orders import estimates, orders
+from studios.viewsets.studio import StudioViewSet, lists
 
 
 class ImageViewSet(StudioViewSet):
@@ -23,21 +19,12 @@ class ImageViewSet(StudioViewSet):
     kind = Kind.IMAGE
     order_serializer = ImageOrderSerializer
 
-    @extend_schema(
-        operation_id="listImages",
-        parameters=[*PAGE_PARAMETERS, JobsQuerySerializer],
-        responses=JobSerializer(many=True),
-    )
+    @lists(operation_id="listImages")
     def list(self, request: AuthenticatedRequest) -> Response:
         """Your pictures, newest first."""
         return self.list_jobs(request)
 
-    @extend_schema(
-        operation_id="orderImages",
-        parameters=[IDEMPOTENCY_KEY],
-        request=ImageOrderSerializer,
-        responses={202: JobSerializer, **error_responses(*ORDERS)},
-    )
+    @orders(operation_id="orderImages", request=ImageOrderSerializer)
     def create(self, request: AuthenticatedRequest) -> Response:
         """Make pictures.
 
@@ -46,11 +33,7 @@ class ImageViewSet(StudioViewSet):
         """
         return self.order(request)
 
-    @extend_schema(
-        operation_id="estimateImages",
-        request=ImageOrderSerializer,
-        responses={200: EstimateSerializer, **error_responses(*ESTIMATES)},
-    )
+    @estimates(operation_id="estimateImages", request=ImageOrderSerializer)
     def estimate(self, request: AuthenticatedRequest) -> Response:
         """What pictures would cost."""
         return self.estimate_order(request)

@@ -7,15 +7,13 @@ from rest_framework import status
 from rest_framework.response import Response
 
 from accounts.types import AuthenticatedRequest
-from common.idempotency import IDEMPOTENCY_KEY
-from common.openapi import error_responses
 from common.viewsets import ViewSet
 from studios.errors import CannotBeContinued, ClipTooLong, NothingToRetry
 from studios.preparation import prepare_retry
 from studios.selectors.jobs import get_job, view_of
 from studios.serializers.jobs import JobSerializer
 from studios.services import jobs
-from studios.viewsets.orders import ORDERS, order
+from studios.viewsets.orders import order, orders
 
 
 class JobViewSet(ViewSet):
@@ -43,15 +41,7 @@ class JobViewSet(ViewSet):
         code = status.HTTP_202_ACCEPTED if generation.is_open else status.HTTP_200_OK
         return Response(JobSerializer(view_of(generation)).data, status=code)
 
-    @extend_schema(
-        operation_id="retryJob",
-        parameters=[IDEMPOTENCY_KEY],
-        request=None,
-        responses={
-            202: JobSerializer,
-            **error_responses(NothingToRetry, CannotBeContinued, ClipTooLong, *ORDERS),
-        },
-    )
+    @orders(NothingToRetry, CannotBeContinued, ClipTooLong, operation_id="retryJob", request=None)
     def retry(self, request: AuthenticatedRequest, job_id: UUID) -> Response:
         """Order the same once more, by a new job. For jobs that have failed or were cancelled."""
         failed = get_job(request.user, job_id)

@@ -1,10 +1,13 @@
 """Requests that order something: why they may be refused, and how they are carried out and
 answered."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
+from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.response import Response
+from rest_framework.serializers import Serializer
 
 from accounts.types import AuthenticatedRequest
 from ai.inference.errors import ProviderNotAvailable
@@ -16,17 +19,20 @@ from billing.errors import (
     PlanRequired,
 )
 from billing.idempotency import read_request_key, replayed
-from common.errors import NotFound
+from common.errors import DomainError, NotFound
+from common.idempotency import IDEMPOTENCY_KEY
+from common.openapi import error_responses
 from media.files.errors import UploadNotFound
 from studios.errors import StorageQuotaExceeded, TooManyJobs
 from studios.preparation import PreparedOrder
+from studios.serializers.estimates import EstimateSerializer
 from studios.serializers.jobs import JobSerializer
 from studios.services.ordering import place
 
-# For `common.openapi.error_responses`. Of what only says what something would cost, the first.
-ESTIMATES = (PlanRequired, FeatureRequired, UploadNotFound, ProviderNotAvailable)
-ORDERS = (
-    *ESTIMATES,
+# Of what only says what something would cost, the first.
+_ESTIMATES = (PlanRequired, FeatureRequired, UploadNotFound, ProviderNotAvailable)
+_ORDERS = (
+    *_ESTIMATES,
     InsufficientBalance,
     InsufficientForRequest,
     IdempotencyMismatch,
@@ -34,6 +40,30 @@ ORDERS = (
     StorageQuotaExceeded,
     NotFound,
 )
+
+Body = type[Serializer[Any]]
+View = TypeVar("View", bound=Callable[..., Response])
+
+
+def orders(
+    *refusals: type[DomainError], operation_id: str, request: Body | None
+) -> Callable[[View], View]:
+    """Describes a view that orders something: its own refusals, and those of every order."""
+    return extend_schema(
+        operation_id=operation_id,
+        parameters=[IDEMPOTENCY_KEY],
+        request=request,
+        responses={202: JobSerializer, **error_responses(*refusals, *_ORDERS)},
+    )
+
+
+def estimates(*, operation_id: str, request: Body) -> Callable[[View], View]:
+    """Describes a view that says what an order would cost."""
+    return extend_schema(
+        operation_id=operation_id,
+        request=request,
+        responses={200: EstimateSerializer, **error_responses(*_ESTIMATES)},
+    )
 
 
 def order(request: AuthenticatedRequest, prepared: PreparedOrder, body: dict[str, Any]) -> Response:

@@ -1,14 +1,16 @@
 """What the three studios have in common."""
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 from uuid import UUID
 
+from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 
 from accounts.types import AuthenticatedRequest
-from common.pagination import NewestFirst
+from common.pagination import PAGE_PARAMETERS, NewestFirst
 from common.validation import read
 from common.viewsets import ViewSet
 from studios.preparation import prepare
@@ -19,7 +21,16 @@ from studios.serializers.jobs import JobSerializer
 from studios.services import jobs
 from studios.services.estimates import estimate
 from studios.types import Kind
-from studios.viewsets.orders import order
+from studios.viewsets.orders import View, order
+
+
+def lists(*, operation_id: str) -> Callable[[View], View]:
+    """Describes a view that lists the jobs of a kind."""
+    return extend_schema(
+        operation_id=operation_id,
+        parameters=[*PAGE_PARAMETERS, JobsQuerySerializer],
+        responses=JobSerializer(many=True),
+    )
 
 
 class StudioViewSet(ViewSet):

@@ -6,24 +6,19 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
 
 from accounts.types import AuthenticatedRequest
-from common.idempotency import IDEMPOTENCY_KEY
-from common.openapi import error_responses
-from common.pagination import PAGE_PARAMETERS
 from common.validation import read
 from studios.errors import CannotBeContinued, ClipTooLong, JobNotFinished
 from studios.preparation import prepare_extension
 from studios.request_serializers import (
     ExtensionSerializer,
-    JobsQuerySerializer,
     StarSerializer,
     VideoOrderSerializer,
 )
 from studios.selectors.jobs import get_job
-from studios.serializers.estimates import EstimateSerializer
 from studios.serializers.jobs import JobSerializer
 from studios.types import Kind
-from studios.viewsets.orders import ESTIMATES, ORDERS, order
-from studios.viewsets.studio import StudioViewSet
+from studios.viewsets.orders import estimates, order, orders
+from studios.viewsets.studio import StudioViewSet, lists
 
 
 class VideoViewSet(StudioViewSet):
@@ -32,21 +27,12 @@ class VideoViewSet(StudioViewSet):
     kind = Kind.VIDEO
     order_serializer = VideoOrderSerializer
 
-    @extend_schema(
-        operation_id="listVideos",
-        parameters=[*PAGE_PARAMETERS, JobsQuerySerializer],
-        responses=JobSerializer(many=True),
-    )
+    @lists(operation_id="listVideos")
     def list(self, request: AuthenticatedRequest) -> Response:
         """Your clips, newest first."""
         return self.list_jobs(request)
 
-    @extend_schema(
-        operation_id="orderVideo",
-        parameters=[IDEMPOTENCY_KEY],
-        request=VideoOrderSerializer,
-        responses={202: JobSerializer, **error_responses(*ORDERS)},
-    )
+    @orders(operation_id="orderVideo", request=VideoOrderSerializer)
     def create(self, request: AuthenticatedRequest) -> Response:
         """Make a clip.
 
@@ -55,23 +41,17 @@ class VideoViewSet(StudioViewSet):
         """
         return self.order(request)
 
-    @extend_schema(
-        operation_id="estimateVideo",
-        request=VideoOrderSerializer,
-        responses={200: EstimateSerializer, **error_responses(*ESTIMATES)},
-    )
+    @estimates(operation_id="estimateVideo", request=VideoOrderSerializer)
     def estimate(self, request: AuthenticatedRequest) -> Response:
         """What a clip would cost."""
         return self.estimate_order(request)
 
-    @extend_schema(
+    @orders(
+        JobNotFinished,
+        CannotBeContinued,
+        ClipTooLong,
         operation_id="extendVideo",
-        parameters=[IDEMPOTENCY_KEY],
         request=ExtensionSerializer,
-        responses={
-            202: JobSerializer,
-            **error_responses(JobNotFinished, CannotBeContinued, ClipTooLong, *ORDERS),
-        },
     )
     def extend(self, request: AuthenticatedRequest, job_id: UUID) -> Response:
         """Let a finished clip go on.
