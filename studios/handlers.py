@@ -29,7 +29,7 @@ from studios import provider_orders
 from studios.calls import Order, StudioCall, call_of, model_of
 from studios.provider_orders import Pictures, pictures_of
 from studios.services import completion
-from studios.services.completion import END, Results
+from studios.services.completion import GenerationEnd, Results
 from studios.types import PROGRESS_STEP, Kind
 from work.jobs.running import RunningJob
 
@@ -42,10 +42,12 @@ STORE_PAUSES = (0.2, 1.0, 3.0, 5.0, 10.0)
 COPY_SECONDS = 300.0
 
 
-class StudioHandler(OperationHandler[StudioCall]):
+class StudioHandler(GenerationEnd, OperationHandler[StudioCall]):
     """Carries out the jobs of one kind."""
 
     kind: ClassVar[Kind]
+    # The order as the provider's wire takes it.
+    translate: "ClassVar[staticmethod[[Order, Pictures], Any]]"
 
     async def call_of(self, job: RunningJob, request: dict[str, Any]) -> StudioCall:
         order = Order.read(request)
@@ -54,20 +56,10 @@ class StudioHandler(OperationHandler[StudioCall]):
             self.kind, request_id=str(job.id), account_id=job.account_id, model=model, order=order
         )
 
-    @abstractmethod
-    def translate(self, order: Order, pictures: Pictures) -> Any:
-        """The order as the provider's wire takes it."""
-
     @asynccontextmanager
     async def order_of(self, call: StudioCall) -> AsyncGenerator[Any, None]:
         async with pictures_of(call.account_id, call.order) as pictures:
             yield self.translate(call.order, pictures)
-
-    def lock(self, operation_id: UUID) -> None:
-        END.lock(operation_id)
-
-    def write_end(self, operation_id: UUID, end: End) -> None:
-        END.write_end(operation_id, end)
 
     async def begin(self, job: RunningJob) -> None:
         await in_thread(completion.begin, job_id=job.id, attempt=job.attempt)
@@ -84,13 +76,11 @@ class ImageHandler(StudioHandler):
     """Makes pictures."""
 
     kind = Kind.IMAGE
+    translate = staticmethod(provider_orders.image_order)
 
     def wire_of(self, call: StudioCall) -> OperationWire[ImageRequest] | None:
         wire = get_image_wire(call.order.provider)
         return None if wire is None else ImageOperations(wire)
-
-    def translate(self, order: Order, pictures: Pictures) -> ImageRequest:
-        return provider_orders.image_order(order, pictures)
 
     async def fetch(
         self, operation_id: UUID, call: StudioCall, result: Succeeded | Delivered
@@ -157,24 +147,20 @@ class VideoHandler(MediaHandler):
     """Makes and extends clips."""
 
     kind, media, max_bytes = Kind.VIDEO, "video", MAX_VIDEO_BYTES
+    translate = staticmethod(provider_orders.video_order)
 
     def wire_of(self, call: StudioCall) -> MediaWire[VideoOrder] | None:
         return get_video_wire(call.order.provider)
-
-    def translate(self, order: Order, pictures: Pictures) -> VideoOrder:
-        return provider_orders.video_order(order, pictures)
 
 
 class AssetHandler(MediaHandler):
     """Makes and refines 3D assets."""
 
     kind, media, max_bytes = Kind.ASSET, "model", MAX_ASSET_BYTES
+    translate = staticmethod(provider_orders.asset_order)
 
     def wire_of(self, call: StudioCall) -> MediaWire[AssetOrder] | None:
         return get_asset_wire(call.order.provider)
-
-    def translate(self, order: Order, pictures: Pictures) -> AssetOrder:
-        return provider_orders.asset_order(order, pictures)
 
     async def _with_preview(
         self, call: StudioCall, file: StoredMedia, result: Succeeded
