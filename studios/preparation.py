@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from accounts.models import User
 from ai.catalog.params import Extension, Loc
 from ai.catalog.selectors import get_catalog
-from ai.catalog.types import ImagePrice, Modality, Model, UnitPrice
+from ai.catalog.types import ImagePrice, Model, UnitPrice
 from ai.inference.errors import ProviderNotAvailable
 from billing.selectors.features import require_feature
 from common.errors import DomainError, NotFound, ValidationFailed
@@ -21,12 +21,6 @@ from studios.errors import CannotBeContinued, ClipTooLong, JobNotFinished, Nothi
 from studios.models import Generation
 from studios.selectors.jobs import get_job
 from studios.types import FEATURES, Kind, Status
-
-_MODALITIES: Mapping[Kind, Modality] = {
-    Kind.IMAGE: "image",
-    Kind.VIDEO: "video",
-    Kind.ASSET: "3d",
-}
 
 _CLIP_GONE = "The clip that this job was to extend has been deleted."
 _PREVIEW_GONE = "The preview that this job was to refine has been deleted."
@@ -188,7 +182,7 @@ def _find_model(kind: Kind, model_id: str) -> Model:
     """The model; whether it can be called now is not known yet. Raises ProviderNotAvailable where
     there is none."""
     model = get_catalog().find(model_id)
-    if model is None or model.modality != _MODALITIES[kind]:
+    if model is None or model.modality != kind.value:
         raise ProviderNotAvailable
     return model
 

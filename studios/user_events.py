@@ -7,7 +7,6 @@ from events.types import SYSTEM, USER, NewEvent
 from studios.models import Generation
 from studios.selectors.jobs import JobView, view_of
 from studios.serializers.jobs import JobSerializer
-from studios.types import Status
 
 
 def created(view: JobView) -> NewEvent:
@@ -20,15 +19,8 @@ def updated(generation: Generation, actor: str = SYSTEM) -> NewEvent:
 
 
 def ended(generation: Generation) -> NewEvent:
-    """The event of a job that has just ended."""
-    shown = _shown(view_of(generation))
-    match generation.status:
-        case Status.COMPLETED:
-            return NewEvent("job.completed", shown)
-        case Status.CANCELLED:
-            return NewEvent("job.cancelled", shown)
-        case _:
-            return NewEvent("job.failed", shown)
+    """The event of a job that has just ended: `job.<status>`."""
+    return NewEvent(f"job.{generation.status}", _shown(view_of(generation)))
 
 
 def deleted(generation_id: UUID) -> NewEvent:
@@ -45,15 +37,7 @@ def blank(generation: Generation) -> Mapping[str, object]:
         status=generation.status,
         created_at=generation.created_at,
     )
-    view = JobView(
-        generation=kept,
-        outputs=[],
-        queue_position=None,
-        held=None,
-        billed=None,
-        is_refunded=False,
-    )
-    shown: Mapping[str, object] = JobSerializer(view).data
+    shown: Mapping[str, object] = JobSerializer(JobView(generation=kept)).data
     return shown
 
 

@@ -46,11 +46,11 @@ class JobView(Struct, frozen=True, kw_only=True):
     in nano-USD."""
 
     generation: Generation
-    outputs: list[OutputView]
-    queue_position: int | None
-    held: int | None
-    billed: int | None
-    is_refunded: bool
+    outputs: list[OutputView] = []
+    queue_position: int | None = None
+    held: int | None = None
+    billed: int | None = None
+    is_refunded: bool = False
 
 
 def list_jobs(

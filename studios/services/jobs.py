@@ -37,17 +37,12 @@ def star(
     """Star a job or one of its results, or take the star away. Raises NotFound, also for a result
     that it does not have."""
     generation = _lock(user, job_id, kind)
-    if output is None:
-        changed = generation.starred != starred
-        generation.starred = starred
-        generation.save(update_fields=["starred"])
-    else:
-        found = generation.outputs.filter(position=output).first()
-        if found is None:
-            raise NotFound("This job has no such result.")
-        changed = found.starred != starred
-        found.starred = starred
-        found.save(update_fields=["starred"])
+    chosen = generation if output is None else generation.outputs.filter(position=output).first()
+    if chosen is None:
+        raise NotFound("This job has no such result.")
+    changed = chosen.starred != starred
+    chosen.starred = starred
+    chosen.save(update_fields=["starred"])
     if changed:
         updated = user_events.updated(generation, USER)
         append_to_user(user_id=user.pk, events=[updated])
