@@ -29,21 +29,23 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class ModelSeed:
-    """One model: its fields as in `ai.catalog.models.AIModel`, former names, and prices by date."""
+    """One model: its fields as in `ai.catalog.models.AIModel`, former names, and prices by date.
+
+    An empty `owned_by` is the provider, and an empty `upstream_model` the model's own id.
+    """
 
     id: str
     display_name: str
     provider: str
-    owned_by: str
     released_on: date
     context_window: int
     prices: tuple[Price, ...]
     modality: Modality = "chat"
     max_output_tokens: int = DEFAULT_MAX_OUTPUT
+    owned_by: str = ""
     upstream_model: str = ""
     vision: bool = False
     tools: bool = False
-    streaming: bool = False
     reasoning: bool = False
     reasons_unasked: bool = False
     prompt_overhead_tokens: int = 64

@@ -55,7 +55,9 @@ def _save_model(seed: ModelSeed) -> tuple[bool, bool]:
     """Whether the model was added, and whether it existed with other values."""
     fields = asdict(seed)
     del fields["id"], fields["prices"], fields["aliases"]
+    fields["owned_by"] = seed.owned_by or seed.provider
     fields["upstream_model"] = seed.upstream_model or seed.id
+    fields["streaming"] = seed.modality == "chat"
     model, is_new = AIModel.objects.get_or_create(id=seed.id, defaults=fields)
     changed = [name for name, value in fields.items() if getattr(model, name) != value]
     for name in changed:

@@ -5,6 +5,7 @@ the context window limits the prompt, and no tokens come out.
 """
 
 from datetime import date
+from functools import partial
 
 from ai.catalog.listing import ModelSeed, per_asset, per_second
 from ai.catalog.param_schemas import (
@@ -24,6 +25,9 @@ from ai.catalog.param_schemas import (
     without,
 )
 
+_video = partial(ModelSeed, modality="video", context_window=1_024, max_output_tokens=0)
+_asset = partial(ModelSeed, modality="3d", context_window=1_024, max_output_tokens=0)
+
 _VIDEO_FORMATS = ("video/mp4",)
 _ASSET_FORMATS = ("model/gltf-binary",)
 _START = upload("Start picture", "An upload: the first frame of the clip.")
@@ -32,16 +36,13 @@ _RESOLUTION = "Lines of the clip. It decides the price."
 _UNWANTED = "What should not be seen."
 
 VIDEO_MODELS = (
-    ModelSeed(
+    _video(
         id="veo-3.1",
         display_name="Veo 3.1",
-        modality="video",
         provider="vertex",
         upstream_model="veo-3.1-generate-001",
         owned_by="google",
         released_on=date(2025, 10, 15),
-        context_window=1_024,
-        max_output_tokens=0,
         # Clips without sound cost half.
         prices=(
             per_second(
@@ -73,15 +74,11 @@ VIDEO_MODELS = (
             extend={"seconds": [7], "longest": 37, "combined": True, "resolution": "720p"},
         ),
     ),
-    ModelSeed(
+    _video(
         id="gen4.5",
         display_name="Runway Gen-4.5",
-        modality="video",
         provider="runway",
-        owned_by="runway",
         released_on=date(2025, 12, 1),
-        context_window=1_024,
-        max_output_tokens=0,
         prices=(per_second({"720p": "0.12"}),),  # 12 credits of 0.01 USD
         params=params(
             {
@@ -105,15 +102,11 @@ VIDEO_MODELS = (
             ),
         ),
     ),
-    ModelSeed(
+    _video(
         id="ray-2",
         display_name="Luma Ray 2",
-        modality="video",
         provider="luma",
-        owned_by="luma",
         released_on=date(2025, 1, 15),
-        context_window=1_024,
-        max_output_tokens=0,
         # 0.0064 USD per 1,000,000 pixels of 24 frames a second, rounded up.
         prices=(per_second({"540p": "0.08", "720p": "0.142", "1080p": "0.319"}),),
         # It takes pictures only from addresses that anybody can read, and ours are not.
@@ -169,15 +162,11 @@ _ASSET_FIELDS = {
 }
 
 ASSET_MODELS = (
-    ModelSeed(
+    _asset(
         id="meshy-6",
         display_name="Meshy 6",
-        modality="3d",
         provider="meshy",
-        owned_by="meshy",
         released_on=date(2026, 1, 20),
-        context_window=1_024,
-        max_output_tokens=0,
         # 20, 10 and, with a surface, 30 credits of 0.02 USD.
         prices=(per_asset({"preview": "0.40", "refine": "0.20", "image": "0.60"}),),
         params=params(
@@ -195,16 +184,12 @@ ASSET_MODELS = (
             rules=_stages(),
         ),
     ),
-    ModelSeed(
+    _asset(
         id="tripo-h3",
         display_name="Tripo H3",
-        modality="3d",
         provider="tripo",
         upstream_model="v3.0-20250812",
-        owned_by="tripo",
         released_on=date(2025, 8, 12),
-        context_window=1_024,
-        max_output_tokens=0,
         # 20, 10 and 30 credits of 0.01 USD; without a surface, 10 less.
         prices=(per_asset({"preview": "0.20", "refine": "0.10", "image": "0.30"}),),
         params=params(
