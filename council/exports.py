@@ -28,15 +28,17 @@ def render(document: Document, form: FileFormat) -> str:
 
 def file_name(document: Document, form: FileFormat) -> str:
     """The title and the version of the card, as a name for any file system."""
-    name = harmless(document.title, limit=MAX_NAME, otherwise="council")
-    return f"{name} - {document.model} v{document.version}.{form}"
+    name = harmless(document.card.session.title, limit=MAX_NAME, otherwise="council")
+    version = document.version
+    return f"{name} - {version.generation.model} v{version.number}.{form}"
 
 
 def _markdown(document: Document) -> str:
-    parts = [f"# {_line(document.title)}"]
+    parts = [f"# {_line(document.card.session.title)}"]
     for message in document.messages:
         parts += [f"## {_speaker(message.model, message.version)}", message.content]
-    if document.status != Status.COMPLETED or document.finish_reason == "length":
+    call = document.version.generation
+    if call.status != Status.COMPLETED or call.finish_reason == "length":
         parts[-1] = closed(parts[-1])
     if document.merge:
         sources = [f"- {source}" for source in _sources(document.merge)]
@@ -45,7 +47,7 @@ def _markdown(document: Document) -> str:
 
 
 def _plain(document: Document) -> str:
-    parts = [_line(document.title)]
+    parts = [_line(document.card.session.title)]
     for message in document.messages:
         parts.append(f"{_speaker(message.model, message.version)}:\n\n{message.content}")
     if document.merge:

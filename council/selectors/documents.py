@@ -1,7 +1,5 @@
 """A card as it is shown outside of its council."""
 
-from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from msgspec import Struct
@@ -38,18 +36,11 @@ class Document(Struct, frozen=True, kw_only=True):
     """A version of a card, the conversation up to it, and the merge at its beginning, if there is
     one."""
 
-    title: str
-    card_id: UUID
-    kind: str
-    model: str
-    version: int
-    status: str
-    finish_reason: str
+    card: Card
+    version: Version
     usage: ChargeUsage | None
-    details: dict[str, Any]
     merge: Merge | None
     messages: list[ThreadMessage]
-    created_at: datetime
 
     @property
     def sources(self) -> list[Source]:
@@ -60,20 +51,13 @@ class Document(Struct, frozen=True, kw_only=True):
 def get_document(user: User, card: Card, number: int | None) -> Document:
     """A version of the user's card, its current one for None. Raises NotFound."""
     version = get_version(card, number)
-    generation = version.generation
+    call_id = version.generation_id
     return Document(
-        title=card.session.title,
-        card_id=card.pk,
-        kind=card.kind,
-        model=generation.model,
-        version=version.number,
-        status=generation.status,
-        finish_reason=generation.finish_reason,
-        usage=get_usage(user, [generation.pk]).get(generation.pk),
-        details=version.details,
+        card=card,
+        version=version,
+        usage=get_usage(user, [call_id]).get(call_id),
         merge=_merge([*ancestors_of(version), version][0]),
         messages=thread_of(card, version),
-        created_at=version.created_at,
     )
 
 

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from accounts.models import User
 from billing.selectors.charges import get_billed_by
@@ -22,26 +23,9 @@ from council.selectors.cards import (
 from events.selectors import get_last_seq
 
 
-class SessionState(Struct, frozen=True, kw_only=True):
-    """A council after event `last_seq`. `cost` is what was paid, in nano-USD. `round` of `rounds`
-    runs where it debates."""
-
-    id: UUID
-    title: str
-    prompt: str
-    system: str
-    status: str
-    activity: str
-    round: int | None
-    rounds: int | None
-    last_seq: int
-    cost: int
-    cards: list[CardState]
-    created_at: datetime
-
-
 class SessionSummary(Struct, frozen=True, kw_only=True):
-    """A council in a list, with the models of its cards. `cost` is what was paid, in nano-USD."""
+    """A council in a list, with the models of its cards. `cost` is what was paid, in nano-USD.
+    `round` of `rounds` runs where it debates."""
 
     id: UUID
     title: str
@@ -52,6 +36,15 @@ class SessionSummary(Struct, frozen=True, kw_only=True):
     cost: int
     models: list[str]
     created_at: datetime
+
+
+class SessionState(SessionSummary, frozen=True, kw_only=True):
+    """A council after event `last_seq`."""
+
+    prompt: str
+    system: str
+    last_seq: int
+    cards: list[CardState]
 
 
 def list_sessions(user: User, *, q: str = "", status: str = "") -> QuerySet[Session]:
@@ -71,20 +64,7 @@ def summaries_of(user: User, sessions: Sequence[Session]) -> list[SessionSummary
     for session_id, model in cards.values_list("session", "current__generation__model"):
         models[session_id].append(model)
     costs = get_billed_by(user, Generation.objects.filter(session__in=sessions), "session")
-    return [
-        SessionSummary(
-            id=session.pk,
-            title=session.title,
-            status=session.status,
-            activity=session.activity,
-            round=session.round,
-            rounds=session.rounds,
-            cost=costs.get(session.pk, 0),
-            models=models[session.pk],
-            created_at=session.created_at,
-        )
-        for session in sessions
-    ]
+    return [_summary(each, models[each.pk], costs.get(each.pk, 0)) for each in sessions]
 
 
 def summary_of(session: Session) -> SessionSummary:
@@ -108,18 +88,26 @@ def get_session(user: User, session_id: UUID) -> SessionState:
 
 def state_of(user: User, session: Session) -> SessionState:
     """A council with its cards, as the transaction sees it."""
-    head = get_last_seq(session.pk)
+    cards = states_of(user, list(live_cards().filter(session=session)), with_text=True)
+    cost = session_cost(user, session.pk)
     return SessionState(
-        id=session.pk,
-        title=session.title,
+        **asdict(_summary(session, [card.model for card in cards], cost)),
         prompt=session.prompt,
         system=session.system,
+        last_seq=get_last_seq(session.pk),
+        cards=cards,
+    )
+
+
+def _summary(session: Session, models: list[str], cost: int) -> SessionSummary:
+    return SessionSummary(
+        id=session.pk,
+        title=session.title,
         status=session.status,
         activity=session.activity,
         round=session.round,
         rounds=session.rounds,
-        last_seq=head,
-        cost=session_cost(user, session.pk),
-        cards=states_of(user, list(live_cards().filter(session=session)), with_text=True),
+        cost=cost,
+        models=models,
         created_at=session.created_at,
     )

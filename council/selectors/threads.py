@@ -7,7 +7,7 @@ from uuid import UUID
 from msgspec import Struct
 
 from common.errors import NotFound
-from council.models import Card, Version
+from council.models import Card, Message, Version
 from council.selectors.cards import current_of, text_of
 
 
@@ -19,9 +19,9 @@ class ThreadMessage(Struct, frozen=True, kw_only=True):
     card_id: UUID
     role: Literal["user", "assistant"]
     content: str
-    model: str | None
-    version: int | None
-    turn_id: UUID | None
+    model: str | None = None
+    version: int | None = None
+    turn_id: UUID | None = None
     created_at: datetime
 
 
@@ -54,15 +54,12 @@ def thread_of(card: Card, version: Version | None = None) -> list[ThreadMessage]
             card_id=card.pk,
             role="user",
             content=question_of(card),
-            model=None,
-            version=None,
-            turn_id=None,
             created_at=card.created_at,
         )
     ]
     for each in [*ancestors_of(last), last]:
         if each.message is not None:
-            messages.append(_said_by_user(card, each))
+            messages.append(_said_by_user(card, each.message))
         messages.append(_said_by_model(card, each))
     return messages
 
@@ -82,16 +79,12 @@ def ancestors_of(version: Version) -> list[Version]:
     return [found[pk] for pk in reversed(chain)]
 
 
-def _said_by_user(card: Card, version: Version) -> ThreadMessage:
-    message = version.message
-    assert message is not None  # noqa: S101 - its caller looked
+def _said_by_user(card: Card, message: Message) -> ThreadMessage:
     return ThreadMessage(
         id=message.pk,
         card_id=card.pk,
         role="user",
         content=message.content,
-        model=None,
-        version=None,
         turn_id=message.turn_id,
         created_at=message.created_at,
     )

@@ -1,8 +1,5 @@
 """The history of a card."""
 
-from datetime import datetime
-from typing import Any
-
 from msgspec import Struct
 
 from accounts.models import User
@@ -13,23 +10,14 @@ from council.selectors.cards import current_of, text_of
 
 
 class VersionState(Struct, frozen=True, kw_only=True):
-    """A version and its call. `cost` is what was paid to write it, in nano-USD: restoring one costs
-    nothing. `content` is None where no texts are requested."""
+    """A version with its call. `cost` is what was paid to write it, in nano-USD: restoring one
+    costs nothing. `content` is None where no texts are requested."""
 
-    number: int
-    source: str
-    instructions: str
-    model: str
-    status: str
-    finish_reason: str
-    error: dict[str, Any] | None
-    restored_from: int | None
+    version: Version
     usage: ChargeUsage | None
     cost: int
     is_current: bool
-    details: dict[str, Any]
     content: str | None
-    created_at: datetime
 
 
 def list_versions(
@@ -58,18 +46,9 @@ def _state(
 ) -> VersionState:
     is_first_use = version.restored_from is None
     return VersionState(
-        number=version.number,
-        source=version.source,
-        instructions=version.instructions,
-        model=version.generation.model,
-        status=version.generation.status,
-        finish_reason=version.generation.finish_reason,
-        error=version.generation.error,
-        restored_from=version.restored_from,
+        version=version,
         usage=usage,
         cost=usage.billed if usage and is_first_use else 0,
         is_current=version.pk == current_of(card).pk,
-        details=version.details,
         content=text_of(version) if with_text else None,
-        created_at=version.created_at,
     )

@@ -28,18 +28,20 @@ class DocumentSerializer(serializers.Serializer[Document]):
     """A version of a card as a file, with the conversation up to it. `usage` is the version's;
     `sources` are those of a merge."""
 
-    title = serializers.CharField(read_only=True)
-    card_id = serializers.UUIDField(read_only=True)
-    kind = serializers.ChoiceField(Card.Kind.choices, read_only=True)
-    model = serializers.CharField(read_only=True)
-    version = serializers.IntegerField(read_only=True)
-    status = serializers.ChoiceField(Status.choices, read_only=True)
-    finish_reason = FinishReasonField()
+    title = serializers.CharField(source="card.session.title", read_only=True)
+    card_id = serializers.UUIDField(source="card.pk", read_only=True)
+    kind = serializers.ChoiceField(Card.Kind.choices, source="card.kind", read_only=True)
+    model = serializers.CharField(source="version.generation.model", read_only=True)
+    version = serializers.IntegerField(source="version.number", read_only=True)
+    status = serializers.ChoiceField(
+        Status.choices, source="version.generation.status", read_only=True
+    )
+    finish_reason = FinishReasonField(source="version.generation.finish_reason")
     usage = UsageSerializer(read_only=True, allow_null=True)
-    details = serializers.DictField(read_only=True)
+    details = serializers.DictField(source="version.details", read_only=True)
     sources = SourceSerializer(many=True, read_only=True)
     messages = ThreadMessageSerializer(many=True, read_only=True)
-    created_at = serializers.DateTimeField(read_only=True)
+    created_at = serializers.DateTimeField(source="version.created_at", read_only=True)
 
 
 @extend_schema_serializer(component_name="DiffSide")

@@ -101,22 +101,26 @@ class VersionRowSerializer(serializers.Serializer[VersionState]):
     """A version of a card. `restored_from` is the number it was restored from; `cost_usd` is what
     was paid to write it. `content` is set where it was requested."""
 
-    version = serializers.IntegerField(source="number", read_only=True)
+    version = serializers.IntegerField(source="version.number", read_only=True)
     source = serializers.ChoiceField(  # type: ignore[assignment]
-        Version.Source.choices, read_only=True
+        Version.Source.choices, source="version.source", read_only=True
     )
-    instructions = WordsField()
-    model = serializers.CharField(read_only=True)
-    status = serializers.ChoiceField(Status.choices, read_only=True)
-    finish_reason = FinishReasonField()
-    error = ErrorField(read_only=True)
-    restored_from = serializers.IntegerField(read_only=True, allow_null=True)
+    instructions = WordsField(source="version.instructions")
+    model = serializers.CharField(source="version.generation.model", read_only=True)
+    status = serializers.ChoiceField(
+        Status.choices, source="version.generation.status", read_only=True
+    )
+    finish_reason = FinishReasonField(source="version.generation.finish_reason")
+    error = ErrorField(source="version.generation.error", read_only=True)
+    restored_from = serializers.IntegerField(
+        source="version.restored_from", read_only=True, allow_null=True
+    )
     usage = UsageSerializer(read_only=True, allow_null=True)
     cost_usd = UsdField(source="cost")
     is_current = serializers.BooleanField(read_only=True)
-    details = serializers.DictField(read_only=True)
+    details = serializers.DictField(source="version.details", read_only=True)
     content = serializers.CharField(read_only=True, required=False)
-    created_at = serializers.DateTimeField(read_only=True)
+    created_at = serializers.DateTimeField(source="version.created_at", read_only=True)
 
     def to_representation(self, instance: VersionState) -> dict[str, Any]:
         shown = super().to_representation(instance)

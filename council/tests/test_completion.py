@@ -84,8 +84,8 @@ def test_an_answer_says_why_its_model_stopped(
 
     assert _state(card).finish_reason == reason
     assert _last(council, "card.completed")["card"]["finish_reason"] == reason
-    [version] = list_versions(alice, get_card(alice, card.pk))
-    assert version.finish_reason == reason
+    [listed] = list_versions(alice, get_card(alice, card.pk))
+    assert listed.version.generation.finish_reason == reason
 
 
 def test_a_failed_call_has_no_such_reason(council: Session, card: Card) -> None:
@@ -107,8 +107,8 @@ def test_a_call_that_ends_well_without_any_text_has_failed_and_is_billed(
     failed = _last(council, "card.failed")["card"]
     assert (failed["error"]["code"], failed["error"]["finish_reason"]) == ("no_text", "length")
     assert failed["finish_reason"] is None
-    [version] = list_versions(alice, get_card(alice, card.pk))
-    assert version.error == failed["error"]
+    [listed] = list_versions(alice, get_card(alice, card.pk))
+    assert listed.version.generation.error == failed["error"]
     with pytest.raises(NothingToAnswer):
         conversation.message_card(user=alice, card_id=card.pk, content="And how blue?")
 
