@@ -144,7 +144,7 @@ def test_the_openapi_document_has_events_and_parts_of_replies_as_declared() -> N
 
 
 def test_an_example_needs_a_sample_of_each_field() -> None:
-    depth = {"type": "integer"}
+    depth = {"type": "number"}
     schema = {"type": "object", "properties": {"depth": depth}, "required": ["depth"]}
     values = Values({"Buoy": schema})
     with pytest.raises(LookupError, match=r"Buoy\.depth"):

@@ -57,6 +57,8 @@ def document(base_url: str) -> dict[str, Any]:
     is_secure = base.scheme == "https"
     described = settings.SPECTACULAR_SETTINGS
     sockets = {name: _socket(name, socket) for name, socket in SOCKETS.items()}
+    parts = _message_names(FRAMES_KIND)
+    replies = {name: _channel(each, "http", parts) for name, each in REPLIES.items()}
     return {
         "asyncapi": "3.0.0",
         "info": {
@@ -77,7 +79,7 @@ def document(base_url: str) -> dict[str, Any]:
                 "security": [_ref("securitySchemes", "accessToken")],
             },
         },
-        "channels": sockets | {name: _replies(replies) for name, replies in REPLIES.items()},
+        "channels": sockets | replies,
         "operations": _operations(),
         "components": {
             "securitySchemes": SECURITY_SCHEMES,
@@ -99,26 +101,19 @@ def asyncapi_json(request: HttpRequest) -> HttpResponse:
 
 def _socket(name: str, socket: Socket) -> dict[str, Any]:
     sent = [PING_NAME, ANSWER_NAME, *_message_names(name)]
-    return {
-        "address": socket.address,
-        "title": socket.title,
-        "description": socket.description,
-        "servers": [{"$ref": "#/servers/sockets"}],
-        "parameters": socket.parameters,
-        "messages": {each: _ref("messages", each) for each in sent},
+    return _channel(socket, "sockets", sent) | {
         "bindings": {"ws": {"method": "GET", "query": socket.query, "bindingVersion": "0.1.0"}},
         "x-close-codes": {str(code): why for code, why in sorted(socket.close_codes.items())},
     }
 
 
-def _replies(replies: Replies) -> dict[str, Any]:
-    sent = _message_names(FRAMES_KIND)
+def _channel(described: Socket | Replies, server: str, sent: list[str]) -> dict[str, Any]:
     return {
-        "address": replies.address,
-        "title": replies.title,
-        "description": replies.description,
-        "servers": [{"$ref": "#/servers/http"}],
-        "parameters": replies.parameters,
+        "address": described.address,
+        "title": described.title,
+        "description": described.description,
+        "servers": [{"$ref": f"#/servers/{server}"}],
+        "parameters": described.parameters,
         "messages": {each: _ref("messages", each) for each in sent},
     }
 

@@ -1,6 +1,6 @@
 """The examples of the OpenAPI document: one for each body, answer and parameter.
 
-An answer is made of its schema (`values`). Request bodies, streams and files are written out
+An answer is made of its schema (`values`). Most request bodies, streams and files are written out
 (`bodies`). Each stands in the document once, among its components, and operations refer to it.
 """
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from apidocs.examples.bodies import FILES, OWN, REQUESTS, STREAM
 from apidocs.examples.parameters import PARAMETERS, PATHS
-from apidocs.examples.story import ID
+from apidocs.examples.story import ID, Like
 from apidocs.examples.values import Schema, Values, plain
 
 
@@ -31,9 +31,8 @@ class Examples:
     def _add_to_bodies(self, operation: dict[str, Any]) -> None:
         for content in operation.get("requestBody", {}).get("content", {}).values():
             component = content["schema"]["$ref"].rpartition("/")[-1]
-            if component not in REQUESTS:
-                raise LookupError(f"{component} has no example in apidocs/examples/bodies.py.")
-            content["examples"] = self._refer(component, REQUESTS[component])
+            body = REQUESTS.get(component, Like(component))
+            content["examples"] = self._refer(component, body)
         for status, response in operation["responses"].items():
             if status.startswith("2"):
                 for media_type, content in response.get("content", {}).items():

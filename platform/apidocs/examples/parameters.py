@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from apidocs.examples.story import CHAT, ID
+from apidocs.examples.story import ID
 
 # Parameters by their names, or by operation and name.
 PARAMETERS: dict[str, Any] = {
@@ -12,7 +12,6 @@ PARAMETERS: dict[str, Any] = {
     "Range": "bytes=0-1023",
     "after_seq": 41,
     "against": ID["other_card"],
-    "against_version": 1,
     "branch": "active",
     "code": "b1a2c3d4e5f6",
     "error": "access_denied",
@@ -20,22 +19,13 @@ PARAMETERS: dict[str, Any] = {
     "from": "2026-11-01",
     "key": ID["key"],
     "limit": 20,
-    "locale": "en",
-    "model": CHAT,
-    "name": "public_sharing",
-    "page": 1,
-    "path": "guide/tides.md",
     "q": "tides",
     "return_to": "https://example.com/settings/connectors",
-    "share_token": "qk9yQm3v7wJb2c5XhN0aRg",
     "signature": "Zm9vYmFy",
-    "slug": "debates",
     "starred": True,
     "state": "Jx0c2l8qB5k",
-    "status": "completed",
     "to": "2026-11-30",
     "token": "o3Zk1yQvT8m2",
-    "version": 1,
     "downloadFile.name": "lighthouse.png",
     "listAssets.model": "meshy-6",
     "listCardVersions.before": 2,
@@ -49,7 +39,7 @@ PARAMETERS: dict[str, Any] = {
 # Whose id a parameter is, by the beginning of the path. `before` is the last one of a page.
 PATHS: dict[str, dict[str, str]] = {
     "/api/assets-3d": {"job_id": "asset_job", "before": "asset_job"},
-    "/api/auth/sessions": {"session_id": "session", "before": "session"},
+    "/api/auth/sessions": {"before": "session"},
     "/api/billing": {"before": "transaction"},
     "/api/cms": {"before": "entry"},
     "/api/connectors": {"before": "connector"},

@@ -58,17 +58,13 @@ _COUNCILS = {
         "CardVersionInEvent", version=2, status="queued", source="regenerate", finish_reason=None
     ),
     "CouncilDebateCompletedData.positions": _POSITIONS,
-    "CouncilDebateCompletedData.rounds_run": 1,
     "CouncilDebateRoundCompletedData.positions": _POSITIONS,
-    "CouncilDebateRoundCompletedData.round": 1,
     "CouncilDebateStartedData.focus": _FOCUS,
     "CouncilDebateStartedData.participants": [
         Like("CardLabel"),
         Like("CardLabel", card_id=ID["other_card"], label="B"),
     ],
-    "CouncilDebateStartedData.rounds": 1,
     "CouncilMergeCompletedData.card": _MERGE,
-    "CouncilMergeFailedData.card": Like(_MERGE, **_UNANSWERED),
     "CouncilMergeStartedData.card": Like(_MERGE, **_UNANSWERED, status="queued"),
     "CouncilMergeStartedData.label_map": {"A": ID["card"], "B": ID["other_card"]},
     "CouncilMergeStartedData.sources": _SOURCES,
@@ -79,7 +75,6 @@ _COUNCILS = {
         "CouncilSessionInEvent", status="running", activity="answering"
     ),
     "DebatePosition.changed": True,
-    "DebatePosition.status": "completed",
     "DebatePosition.version": 2,
     "MergeSynthesis.requested_model": OTHER_CHAT,
     "MergeSynthesis.used_model": OTHER_CHAT,
@@ -157,7 +152,6 @@ _REPLIES = {
     "FrameReasoningDeltaData.delta": "Two bulges",
     "FrameStartData.messageId": ID["reply"],
     "FrameTextDeltaData.delta": "Because",
-    "ReplyEnd.status": "completed",
     "ReplyStart.user_message_id": ID["message"],
 }
 

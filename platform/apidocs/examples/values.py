@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from apidocs.examples.fields import DATES, FIELDS, NULL
-from apidocs.examples.identity import OWN_IDS, SAME
+from apidocs.examples.identity import shown_like, thing_of
 from apidocs.examples.special import SPECIAL
 from apidocs.examples.story import AT, ID, Like
 from apidocs.examples.streamed import STREAMED
@@ -88,17 +88,17 @@ class Values:
 
 def plain(schema: Schema, owner: str, field: str) -> Any:
     """The example of a value that is no object and no list of objects. Raises LookupError."""
-    own_id = OWN_IDS.get(owner, OWN_IDS.get(SAME.get(owner, "")))
-    if field == "id" and own_id:
-        return ID[own_id]
-    if field.removesuffix("_id") in ID and field.endswith("_id"):
-        return ID[field.removesuffix("_id")]
+    if (thing := _thing(owner, field)) in ID:
+        return ID[thing]
     if "enum" in schema:
-        return schema["enum"][0]
+        usual = FIELDS.get(field)
+        return usual if usual in schema["enum"] else schema["enum"][0]
     if schema.get("format") == "date-time" or field.endswith("_at"):
         return DATES.get(field, AT)
     if schema.get("type") == "boolean":
         return FIELDS.get(field, False)
+    if schema.get("type") == "integer":
+        return FIELDS.get(field, 1)
     if field in FIELDS:
         return FIELDS[field]
     if _may_be_null(schema):
@@ -106,9 +106,16 @@ def plain(schema: Schema, owner: str, field: str) -> Any:
     raise LookupError(f"{owner}.{field} has no sample in apidocs/examples.")
 
 
+def _thing(owner: str, field: str) -> str:
+    """Whose id this field is; "" for what is none."""
+    if field == "id":
+        return thing_of(owner)
+    return field.removesuffix("_id") if field.endswith("_id") else ""
+
+
 def _special(owner: str, field: str) -> str | None:
     """The name of the sample of this field of this component, or of one that shows the same."""
-    names = (f"{name}.{field}" for name in (owner, SAME.get(owner)))
+    names = (f"{name}.{field}" for name in (owner, shown_like(owner)))
     return next((name for name in names if name in _SPECIAL), None)
 
 
