@@ -106,6 +106,11 @@ class RequestKey(Struct, frozen=True):
     digest: bytes
 
 
+def columns_of(request_key: RequestKey | None) -> tuple[str, str | None, bytes]:
+    """Route, key and digest for the SQL functions; the key is NULL where there is none."""
+    return msgspec.structs.astuple(request_key) if request_key else ("", None, b"")
+
+
 class StoredAnswer(Struct, frozen=True):
     """The result of a call that was made before: its charge, what the customer paid in nano-USD,
     and the answer in the form of its kind of call."""

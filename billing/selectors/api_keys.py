@@ -43,44 +43,31 @@ class KeyHolder(Struct, frozen=True):
 
 async def find_key_holder(digests: tuple[bytes, ...]) -> KeyHolder | None:
     """The holder of the key with one of these digests; None where it is unknown or revoked."""
-    return await _key_holders.get().batcher.run(digests)
+    return await _lookups.get().run(digests)
 
 
-class _KeyHolders:
-    """The key lookups of one event loop: concurrent ones share a round trip."""
-
-    def __init__(self) -> None:
-        self.batcher = Batcher(self._find, name="keys")
-        self._lane = get_database().lane()
-
-    async def _find(self, keys: list[tuple[bytes, ...]]) -> list[KeyHolder | None]:
-        rows = await self._lane.rows(
-            "SELECT k.digest, k.id, k.account_id, k.allowed_models, u.status, s.plan_id,"
-            " p.api_access"
-            " FROM accounts_apikey k"
-            " JOIN accounts_user u ON u.id = k.account_id"
-            " JOIN billing_subscription s ON s.account_id = u.id"
-            " JOIN billing_plan p ON p.key = s.plan_id"
-            " WHERE k.revoked_at IS NULL"
-            " AND k.digest IN (SELECT decode(d, 'hex') FROM unnest(string_to_array(%s, ',')) d)",
-            # One string: psycopg needs longer to write an array than PostgreSQL to look it up.
-            (",".join(digest.hex() for digests in keys for digest in digests),),
+async def _find(keys: list[tuple[bytes, ...]]) -> list[KeyHolder | None]:
+    rows = await _lanes.get().rows(
+        "SELECT k.digest, k.id, k.account_id, k.allowed_models, u.status, s.plan_id,"
+        " p.api_access"
+        " FROM accounts_apikey k"
+        " JOIN accounts_user u ON u.id = k.account_id"
+        " JOIN billing_subscription s ON s.account_id = u.id"
+        " JOIN billing_plan p ON p.key = s.plan_id"
+        " WHERE k.revoked_at IS NULL"
+        " AND k.digest IN (SELECT decode(d, 'hex') FROM unnest(string_to_array(%s, ',')) d)",
+        # One string: psycopg needs longer to write an array than PostgreSQL to look it up.
+        (",".join(digest.hex() for digests in keys for digest in digests),),
+    )
+    holders = {
+        digest: KeyHolder(
+            key_id, digest, account, frozenset(models), status == User.Status.ACTIVE, *plan
         )
-        holders = {row[0]: _holder(*row) for row in rows}
-        return [next(filter(None, map(holders.get, digests)), None) for digests in keys]
+        for digest, key_id, account, models, status, *plan in rows
+    }
+    return [next(filter(None, map(holders.get, digests)), None) for digests in keys]
 
 
-def _holder(
-    digest: bytes,
-    key_id: UUID,
-    account_id: UUID,
-    models: list[str],
-    status: str,
-    plan: str,
-    api_access: bool,
-) -> KeyHolder:
-    active = status == User.Status.ACTIVE
-    return KeyHolder(key_id, digest, account_id, frozenset(models), active, plan, api_access)
-
-
-_key_holders = LoopLocal(_KeyHolders)
+_lanes = LoopLocal(lambda: get_database().lane())
+# Concurrent lookups share a round trip.
+_lookups = LoopLocal(lambda: Batcher(_find, name="keys"))

@@ -5,13 +5,12 @@ database's, which holds use too.
 """
 
 from datetime import date, datetime
-from typing import Any
 
-from django.db import connection
 from msgspec import Struct
 
 from accounts.models import User
 from billing.models import Wallet
+from billing.queries import fetch_rows
 from billing.types import FREE_WINDOW_HOURS
 
 _SNAPSHOT = """
@@ -86,7 +85,7 @@ def get_funds(user: User) -> Funds:
 
 def get_billing_snapshot(user: User) -> BillingSnapshot:
     """The user's snapshot of this month; models in the order of their ids. One query."""
-    rows = _rows(_SNAPSHOT, user.pk)
+    rows = fetch_rows(_SNAPSHOT, user.pk)
     balance, held, plan, features, month = rows[0][:5]
     allowances = [ModelAllowance(*row[5:]) for row in rows if row[5] is not None]
     return BillingSnapshot(Funds(balance, held), plan, features, month, allowances)
@@ -94,12 +93,5 @@ def get_billing_snapshot(user: User) -> BillingSnapshot:
 
 def get_free_windows(user: User) -> dict[str, OpenWindow]:
     """The open windows of free messages, by model, of which some messages are used."""
-    rows = _rows(_FREE_WINDOWS, FREE_WINDOW_HOURS, user.pk, FREE_WINDOW_HOURS)
+    rows = fetch_rows(_FREE_WINDOWS, FREE_WINDOW_HOURS, user.pk, FREE_WINDOW_HOURS)
     return {model: OpenWindow(used, reset_at) for model, used, reset_at in rows}
-
-
-def _rows(sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(sql, parameters)
-        rows: list[tuple[Any, ...]] = cursor.fetchall()
-        return rows

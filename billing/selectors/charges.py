@@ -4,12 +4,12 @@ from collections.abc import Collection
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
 from django.db.models import F, OuterRef, QuerySet, Subquery, Sum
 from msgspec import Struct
 
 from accounts.models import User
 from billing.models import Charge
+from billing.queries import fetch_rows
 
 _PAID = F("charge_plan") + F("charge_balance")
 _BILLED = (Charge.Status.SETTLED, Charge.Status.EXPIRED)
@@ -88,10 +88,9 @@ def _in_words(failure: dict[str, Any]) -> str:
 
 def get_usage(user: User, charge_ids: Collection[UUID]) -> dict[UUID, ChargeUsage]:
     """The user's billed charges among those ids."""
-    with connection.cursor() as cursor:
-        ids = ",".join(charge_id.hex for charge_id in charge_ids)
-        cursor.execute(_USAGE, (user.pk, f"{{{ids}}}", [*_BILLED]))
-        return {charge_id: ChargeUsage(*used) for charge_id, *used in cursor.fetchall()}
+    ids = ",".join(charge_id.hex for charge_id in charge_ids)
+    rows = fetch_rows(_USAGE, user.pk, f"{{{ids}}}", [*_BILLED])
+    return {charge_id: ChargeUsage(*used) for charge_id, *used in rows}
 
 
 def get_billed(user: User, calls: QuerySet[Any]) -> int:

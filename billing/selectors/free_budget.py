@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from accounts.models import User
 from billing.errors import EmailUnverified, FreeBudgetSpent
+from billing.queries import fetch_row
 from billing.selectors.billing_snapshot import get_funds
 from billing.types import FREE_PLAN
 from common.errors import ServiceUnavailable
@@ -132,11 +133,10 @@ def _add_up(day: str) -> Costs:
 
 def _query(sql: str, *parameters: UUID) -> tuple[int, int]:
     """Run the query. Raises OperationalError where it takes too long."""
-    with transaction.atomic(), connection.cursor() as cursor:
+    with transaction.atomic():
         # In a statement of its own: the time limit of a statement is fixed when it begins.
-        cursor.execute("SELECT set_config('statement_timeout', %s, true)", (f"{SUM_SECONDS}s",))
-        cursor.execute(sql, parameters)
-        first, second = cursor.fetchone()
+        fetch_row("SELECT set_config('statement_timeout', %s, true)", f"{SUM_SECONDS}s")
+        first, second = fetch_row(sql, *parameters)
     return int(first), int(second)
 
 

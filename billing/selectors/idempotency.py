@@ -3,10 +3,9 @@
 from typing import cast
 from uuid import UUID
 
-from django.db import connection
-
 from accounts.models import User
 from billing.errors import IdempotencyMismatch
+from billing.queries import fetch_rows
 from billing.types import RequestKey
 from common.database import get_database
 
@@ -15,15 +14,16 @@ def find_result(account: User, request_key: RequestKey) -> UUID | None:
     """The result of the request when it was sent before, as it stands now; code that acts on the
     result uses `idempotency.claim`. Raises IdempotencyMismatch where another request used the
     key."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT charge_id, digest = %s FROM find_idempotency_key(%s, %s, %s)",
-            (request_key.digest, account.pk, request_key.route, request_key.key),
-        )
-        row = cursor.fetchone()
-    if row is None:
+    found = fetch_rows(
+        "SELECT charge_id, digest = %s FROM find_idempotency_key(%s, %s, %s)",
+        request_key.digest,
+        account.pk,
+        request_key.route,
+        request_key.key,
+    )
+    if not found:
         return None
-    result, is_same = row
+    [(result, is_same)] = found
     if not is_same:
         raise IdempotencyMismatch
     return cast(UUID, result)
@@ -32,12 +32,8 @@ def find_result(account: User, request_key: RequestKey) -> UUID | None:
 def keeps_key(charge_id: UUID) -> bool:
     """Does the charge keep its idempotency key: does its call run, or was anything paid for it?
     Otherwise the call may be made again with the same key."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT charge_keeps_key(c) FROM billing_charge c WHERE id = %s", (charge_id,)
-        )
-        row = cursor.fetchone()
-    return row is not None and bool(row[0])
+    kept = fetch_rows("SELECT charge_keeps_key(c) FROM billing_charge c WHERE id = %s", charge_id)
+    return (True,) in kept
 
 
 async def has_ended(account_id: UUID, request_key: RequestKey) -> bool:

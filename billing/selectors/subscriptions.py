@@ -5,10 +5,10 @@ A month is named by its first day. The month of a subscription is the database's
 
 from datetime import UTC, date, datetime, time
 
-from django.db import connection
 from msgspec import Struct
 
 from accounts.models import User
+from billing.queries import fetch_row
 
 
 def current_month() -> date:
@@ -44,9 +44,8 @@ class CurrentSubscription(Struct, frozen=True):
 
 def get_subscription(user: User) -> CurrentSubscription:
     """The user's subscription; every account has one from its creation on."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT plan_id, status, money_month() FROM billing_subscription WHERE account_id = %s",
-            (user.pk,),
-        )
-        return CurrentSubscription(*cursor.fetchone())
+    row = fetch_row(
+        "SELECT plan_id, status, money_month() FROM billing_subscription WHERE account_id = %s",
+        user.pk,
+    )
+    return CurrentSubscription(*row)

@@ -2,8 +2,6 @@
 
 from uuid import UUID
 
-from django.db import connection
-
 from accounts.models import User
 from billing.errors import (
     BalanceTooLarge,
@@ -19,8 +17,9 @@ from billing.errors import (
     UsageExceedsPlan,
 )
 from billing.models import Charge, LedgerEntry, Refund, Subscription, Wallet
+from billing.queries import fetch_row
 from billing.selectors.subscriptions import CurrentSubscription
-from billing.types import RequestKey
+from billing.types import RequestKey, columns_of
 from common.errors import Conflict, NotFound
 
 
@@ -40,20 +39,14 @@ def topup(
     """
     if request_key is None:
         return _move(operation_id, account, "topup", amount, description)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT * FROM money_move_idempotently(%s, %s, %s, %s, %s, 'topup', %s, %s)",
-            (
-                request_key.route,
-                request_key.key,
-                request_key.digest,
-                operation_id,
-                account.pk,
-                amount,
-                description,
-            ),
-        )
-        outcome, entry_id = cursor.fetchone()
+    outcome, entry_id = fetch_row(
+        "SELECT * FROM money_move_idempotently(%s, %s, %s, %s, %s, 'topup', %s, %s)",
+        *columns_of(request_key),
+        operation_id,
+        account.pk,
+        amount,
+        description,
+    )
     return _entry(outcome, entry_id)
 
 
@@ -73,11 +66,9 @@ def refund(*, operation_id: UUID, charge: Charge, reason: str, amount: int | Non
     Raises ChargeRunning, ChargeDropped, NothingToRefund, RefundTooLarge, BalanceTooLarge, and
     Conflict where the id belongs to another operation.
     """
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT * FROM money_refund(%s, %s, %s, %s)", (operation_id, charge.pk, amount, reason)
-        )
-        outcome, plan_part, balance_part = cursor.fetchone()
+    outcome, plan_part, balance_part = fetch_row(
+        "SELECT * FROM money_refund(%s, %s, %s, %s)", operation_id, charge.pk, amount, reason
+    )
     match outcome:
         case "done" | "already":
             return Refund.objects.get(pk=operation_id)
@@ -103,9 +94,9 @@ def change_plan(*, account: User, plan: str, forced: bool = False) -> None:
     Raises UnknownPlan; and unless `forced`, SamePlan, or UsageExceedsPlan where this month's usage
     of a model exceeds the new plan's allowance.
     """
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT * FROM money_change_plan(%s, %s, %s)", (account.pk, plan, forced))
-        outcome, model = cursor.fetchone()
+    outcome, model = fetch_row(
+        "SELECT * FROM money_change_plan(%s, %s, %s)", account.pk, plan, forced
+    )
     if not (outcome == "same" and forced):
         _check_plan(outcome, plan, model)
 
@@ -118,15 +109,12 @@ def upgrade(
     Returns the subscription after the change, whether this call or an earlier one made it. Raises
     the errors of `change_plan`, PlanByContract, and IdempotencyMismatch.
     """
-    route, key, digest = (
-        (request_key.route, request_key.key, request_key.digest) if request_key else ("", None, b"")
+    outcome, model, month = fetch_row(
+        "SELECT * FROM money_upgrade(%s, %s, %s, %s, %s)",
+        *columns_of(request_key),
+        account.pk,
+        plan,
     )
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT * FROM money_upgrade(%s, %s, %s, %s, %s)",
-            (route, key, digest, account.pk, plan),
-        )
-        outcome, model, month = cursor.fetchone()
     _check_plan(outcome, plan, model)
     return CurrentSubscription(plan, Subscription.Status.ACTIVE, month, outcome == "already")
 
@@ -137,8 +125,7 @@ def set_contract(*, account: User, model_id: str, granted: int | None) -> None:
 
     It counts on a plan whose price is agreed by contract.
     """
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT money_set_contract(%s, %s, %s)", (account.pk, model_id, granted))
+    fetch_row("SELECT money_set_contract(%s, %s, %s)", account.pk, model_id, granted)
 
 
 def _check_plan(outcome: str, plan: str, model: str) -> None:
@@ -165,12 +152,14 @@ def _check_plan(outcome: str, plan: str, model: str) -> None:
 def _move(
     operation_id: UUID, account: User, kind: str, delta: int, description: str
 ) -> LedgerEntry:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT outcome FROM money_move(%s, %s, %s, %s, %s)",
-            (operation_id, account.pk, kind, delta, description),
-        )
-        (outcome,) = cursor.fetchone()
+    (outcome,) = fetch_row(
+        "SELECT outcome FROM money_move(%s, %s, %s, %s, %s)",
+        operation_id,
+        account.pk,
+        kind,
+        delta,
+        description,
+    )
     if outcome == "below_held":
         wallet = Wallet.objects.get(pk=account.pk)
         raise BelowHeld.of_wallet(wallet.balance, wallet.held)

@@ -6,7 +6,7 @@ repeated.
 """
 
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, Generic, TypeVar
 from uuid import UUID
 
 import psycopg
@@ -25,11 +25,14 @@ from billing.types import (
     StoredAnswer,
     UndeliveredCall,
     as_json,
+    columns_of,
 )
 from common.batching import Batcher
-from common.database import Lane, Row, get_database
+from common.database import Row, get_database
 from common.loop_local import LoopLocal
 from observability.tracing import spans
+
+Item = TypeVar("Item", HoldRequest, Ending)
 
 _HOLD_IDEMPOTENTLY = "SELECT * FROM money_hold_idempotently(%s,%s,%s,%s)"
 _RESOLVE_UNDELIVERED = "SELECT * FROM money_resolve_undelivered(%s,%s,%s)"
@@ -48,11 +51,10 @@ async def hold(request: HoldRequest, request_key: RequestKey | None = None) -> S
 
 async def _hold(request: HoldRequest, request_key: RequestKey | None) -> StoredAnswer | None:
     if request_key is None:
-        await _check(request, await _batches.get().hold(request))
+        await _check(request, await _holds.get().run(request))
         return None
     *row, answer, paid_by, billed = await get_database().row(
-        _HOLD_IDEMPOTENTLY,
-        (request_key.route, request_key.key, request_key.digest, as_json(request)),
+        _HOLD_IDEMPOTENTLY, (*columns_of(request_key), as_json(request))
     )
     if row[0] == "replay":
         return StoredAnswer(paid_by, billed, answer)
@@ -85,7 +87,7 @@ async def resolve(
             _RESOLVE_UNDELIVERED, (as_json(undelivered), answer, as_json(ending))
         )
     elif request_key is None:
-        outcome, *values = await _batches.get().resolve(ending)
+        outcome, *values = await _endings.get().run(ending)
     else:
         outcome, *values = await get_database().row(
             _RESOLVE_IDEMPOTENTLY,
@@ -126,50 +128,37 @@ async def find_unknown(owner_id: UUID, known: Collection[UUID]) -> list[UUID]:
     return [row[0] for row in rows]
 
 
-class _Batches:
-    """The holds and endings of one event loop, which go to the database in batches.
+class _Batches(Generic[Item]):
+    """The holds, or the endings, of one event loop, which go to the database in batches.
 
     An item that its batch could not do, because of a locked wallet or an error in another item, is
     sent alone.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, one: str, many: str, name: str) -> None:
+        self._one, self._many = one, many
         self._database = get_database()
-        self._hold_lane = self._database.lane()
-        self._ending_lane = self._database.lane()
-        self._holds = Batcher(self._hold_many, name="holds")
-        self._endings = Batcher(self._resolve_many, name="endings")
+        self._lane = self._database.lane()
+        self._batcher: Batcher[Item, Row | None] = Batcher(self._run_many, name=name)
 
-    async def hold(self, request: HoldRequest) -> Row:
-        row = await self._holds.run(request)
-        if row is not None:
-            return row
-        return await self._database.row(HOLD, (as_json(request),))
+    async def run(self, item: Item) -> Row:
+        row = await self._batcher.run(item)
+        return row or await self._database.row(self._one, (as_json(item),))
 
-    async def resolve(self, ending: Ending) -> Row:
-        row = await self._endings.run(ending)
-        if row is not None:
-            return row
-        return await self._database.row(RESOLVE, (as_json(ending),))
-
-    async def _hold_many(self, requests: list[HoldRequest]) -> list[Row | None]:
-        return await _run_batch(self._hold_lane, "SELECT * FROM money_hold_many(%s)", requests)
-
-    async def _resolve_many(self, endings: list[Ending]) -> list[Row | None]:
-        return await _run_batch(self._ending_lane, "SELECT * FROM money_resolve_many(%s)", endings)
+    async def _run_many(self, items: list[Item]) -> list[Row | None]:
+        """One row per item; None for each item that has to be sent alone."""
+        try:
+            rows = await self._lane.rows(self._many, (as_json(items),))
+        except psycopg.Error:
+            return [None] * len(items)
+        return [None if row[0] == "busy" else row for row in rows]
 
 
-async def _run_batch(
-    lane: Lane, sql: str, items: list[HoldRequest] | list[Ending]
-) -> list[Row | None]:
-    """One row per item; None for each item that has to be sent alone."""
-    try:
-        rows = await lane.rows(sql, (as_json(items),))
-    except psycopg.Error:
-        return [None] * len(items)
-    return [None if row[0] == "busy" else row for row in rows]
-
-
-_batches = LoopLocal(_Batches)
+_holds: LoopLocal[_Batches[HoldRequest]] = LoopLocal(
+    lambda: _Batches(one=HOLD, many="SELECT * FROM money_hold_many(%s)", name="holds")
+)
+_endings: LoopLocal[_Batches[Ending]] = LoopLocal(
+    lambda: _Batches(one=RESOLVE, many="SELECT * FROM money_resolve_many(%s)", name="endings")
+)
 # They never queue behind calls: without checkpoints a crash would cost what it streamed.
 _checkpoints = LoopLocal(lambda: get_database().lane())

@@ -1,11 +1,8 @@
 """Holding for a call in a Django transaction, together with the rows about the call."""
 
-from typing import Any
-
-from django.db import connection
-
 from ai.catalog.selectors import get_catalog
 from billing.hold_errors import HELD, refusal_of
+from billing.queries import fetch_row
 from billing.types import HoldRequest, as_json
 from observability.tracing import spans
 from work.leases import services as leases
@@ -23,9 +20,7 @@ def hold(request: HoldRequest) -> None:
     charges that it does not know.
     """
     with spans.span("hold", charge_id=str(request.charge_id)):
-        with connection.cursor() as cursor:
-            cursor.execute(HOLD, (as_json(request),))
-            row: tuple[Any, ...] = cursor.fetchone()
+        row = fetch_row(HOLD, as_json(request))
         if row[0] != HELD:
             raise refusal_of(request, row, get_catalog())
 

@@ -2,12 +2,11 @@
 
 from uuid import UUID
 
-from django.db import connection
-
 from accounts.models import User
 from billing.errors import IdempotencyMismatch
 from billing.models import IdempotencyKey
-from billing.types import RequestKey
+from billing.queries import fetch_row
+from billing.types import RequestKey, columns_of
 
 
 def lock(*, account: User) -> None:
@@ -18,14 +17,9 @@ def lock(*, account: User) -> None:
 def claim(*, account: User, request_key: RequestKey | None) -> UUID | None:
     """Lock the account's wallet until the transaction ends, as its first statement. Returns the id
     that the request created when it was sent before. Raises IdempotencyMismatch."""
-    route, key, digest = (
-        (request_key.route, request_key.key, request_key.digest) if request_key else ("", None, b"")
+    outcome, result = fetch_row(
+        "SELECT * FROM claim_idempotency_key(%s, %s, %s, %s)", account.pk, *columns_of(request_key)
     )
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT * FROM claim_idempotency_key(%s, %s, %s, %s)", (account.pk, route, key, digest)
-        )
-        outcome, result = cursor.fetchone()
     if outcome == "idempotency_mismatch":
         raise IdempotencyMismatch
     created: UUID | None = result
@@ -40,14 +34,9 @@ def free(*, account: User, result: UUID) -> None:
 
 def store(*, account: User, request_key: RequestKey, result: UUID) -> None:
     """Store the id that the request created. The caller holds the wallet's lock."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT store_idempotency_key(%s, %s, %s, %s, %s)",
-            (
-                account.pk,
-                request_key.route,
-                request_key.key,
-                request_key.digest,
-                result,
-            ),
-        )
+    fetch_row(
+        "SELECT store_idempotency_key(%s, %s, %s, %s, %s)",
+        account.pk,
+        *columns_of(request_key),
+        result,
+    )

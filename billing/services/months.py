@@ -15,10 +15,12 @@ from typing import Any, TypeVar
 import psycopg
 import structlog
 from django.conf import settings
-from django.db import OperationalError, connection
+from django.db import OperationalError
 
 from billing.invariants import Violation
 from billing.models import ChargeMonth
+from billing.queries import fetch_rows
+from billing.selectors.subscriptions import end_of
 from billing.services.reconciliation import check_changes
 from common.locks import try_lock
 
@@ -51,7 +53,7 @@ class Month:
 def list_months() -> list[Month]:
     """The months that have a partition, the oldest first."""
     closed = {month.period: month for month in ChargeMonth.objects.all()}
-    rows = _run(
+    rows = fetch_rows(
         "SELECT to_date(right(relname, 7), 'YYYY_MM'), pg_total_relation_size(oid) FROM pg_class"
         " JOIN pg_inherits ON inhrelid = oid WHERE inhparent = 'billing_charge'::regclass"
         " AND relname <> 'billing_charge_default' ORDER BY relname"
@@ -61,7 +63,7 @@ def list_months() -> list[Month]:
 
 def count_strays() -> int:
     """The charges that are in no month's partition."""
-    [(count,)] = _run("SELECT count(*) FROM billing_charge_default")
+    [(count,)] = fetch_rows("SELECT count(*) FROM billing_charge_default")
     return int(count)
 
 
@@ -82,7 +84,7 @@ def make_ahead(*, now: datetime | None = None, since: datetime | None = None) ->
 
 def _months_of_strays(*, before: date) -> list[date]:
     """The months of the charges that are in no month's partition, where their ids say one."""
-    rows = _run(
+    rows = fetch_rows(
         "SELECT DISTINCT period_of(id) FROM billing_charge_default"
         " WHERE period_of(id) > '0001-01-01' AND period_of(id) < %s ORDER BY 1",
         before,
@@ -93,7 +95,7 @@ def _months_of_strays(*, before: date) -> list[date]:
 def add_month(month: date) -> bool:
     """Add the partition of a month, with the charges of it that lie in the default partition. False
     where it exists."""
-    [(added,)] = _patiently(lambda: _run("SELECT add_charge_month(%s)", month))
+    [(added,)] = _patiently(lambda: fetch_rows("SELECT add_charge_month(%s)", month))
     return bool(added)
 
 
@@ -102,8 +104,7 @@ def close_month(month: date, *, now: datetime | None = None) -> ChargeMonth:
     are held, something is broken, or its totals are not those of its rows."""
     if closed := ChargeMonth.objects.filter(pk=month).first():
         return closed
-    end = datetime.combine(following(month), datetime.min.time(), UTC)
-    if (now or datetime.now(UTC)) < end + GRACE:
+    if (now or datetime.now(UTC)) < end_of(month) + GRACE:
         raise MonthRefused(f"{month:%Y-%m} is over for less than {GRACE.days} days.")
     if month not in {each.period for each in list_months()}:
         raise MonthRefused(f"{month:%Y-%m} has no partition.")
@@ -120,7 +121,7 @@ def _close(month: date) -> ChargeMonth:
     # A process that died while it closed the month has left it frozen.
     _thaw(month)
     _require_intact(check_changes())
-    [(held,)] = _patiently(lambda: _run("SELECT freeze_charge_month(%s)", month))
+    [(held,)] = _patiently(lambda: fetch_rows("SELECT freeze_charge_month(%s)", month))
     if held:
         raise MonthRefused(f"{held} charges of {month:%Y-%m} are held, or were just resolved.")
     try:
@@ -136,7 +137,7 @@ def _close(month: date) -> ChargeMonth:
 
 
 def _thaw(month: date) -> None:
-    _patiently(lambda: _run("SELECT thaw_charge_month(%s)", month))
+    _patiently(lambda: fetch_rows("SELECT thaw_charge_month(%s)", month))
 
 
 def drop_month(month: date) -> float:
@@ -153,7 +154,7 @@ def drop_month(month: date) -> float:
         raise MonthRefused(
             f"{month:%Y-%m} was closed with {closed.charges} charges, and has {charges}."
         )
-    [(named,)] = _run(
+    [(named,)] = fetch_rows(
         "SELECT count(*) FROM billing_idempotencykey WHERE created_at > now() - interval '24 hours'"
         " AND charge_id >= least_id_of(%s) AND charge_id < least_id_of(%s)",
         month,
@@ -161,7 +162,7 @@ def drop_month(month: date) -> float:
     )
     if named:
         raise MonthRefused(f"{named} idempotency keys still name charges of {month:%Y-%m}.")
-    return _patiently(lambda: _timed(lambda: _run("SELECT drop_charge_month(%s)", month)))
+    return _patiently(lambda: _timed(lambda: fetch_rows("SELECT drop_charge_month(%s)", month)))
 
 
 def keep_months(*, now: datetime | None = None) -> None:
@@ -206,7 +207,7 @@ def _is_outlived(month: date, now: datetime) -> bool:
 
 def following(month: date) -> date:
     """The next month."""
-    return date(month.year + month.month // 12, month.month % 12 + 1, 1)
+    return end_of(month).date()
 
 
 def _first(moment: datetime) -> date:
@@ -221,17 +222,10 @@ def _require_intact(violations: list[Violation]) -> None:
 
 def _count_as_totalled(month: date) -> int:
     """How many charges a month has. Raises MonthRefused if its totals are not those of its rows."""
-    if differing := _run("SELECT * FROM differing_totals(%s)", month):
+    if differing := fetch_rows("SELECT * FROM differing_totals(%s)", month):
         raise MonthRefused(f"The totals of {month:%Y-%m} are not those of its rows: {differing}.")
-    [(charges,)] = _run("SELECT count_charge_month(%s)", month)
+    [(charges,)] = fetch_rows("SELECT count_charge_month(%s)", month)
     return int(charges)
-
-
-def _run(sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(sql, parameters)
-        rows: list[tuple[Any, ...]] = cursor.fetchall()
-        return rows
 
 
 def _timed(act: Callable[[], Any]) -> float:
