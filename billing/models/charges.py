@@ -8,6 +8,7 @@ from django.db.models.lookups import GreaterThanOrEqual
 from accounts.models import ApiKey, User
 from ai.catalog.models import AIModel, PriceVersion
 from billing.models.plans import Plan
+from billing.models.references import Reference
 from billing.units import Unit
 from common.ids import uuid7
 
@@ -52,30 +53,11 @@ class Charge(models.Model):
         JOB = "job"
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    account = models.ForeignKey(
-        User, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False, related_name="+"
-    )
-    api_key = models.ForeignKey(
-        ApiKey,
-        null=True,
-        on_delete=models.DO_NOTHING,
-        db_constraint=False,
-        db_index=False,
-        related_name="+",
-    )
-    model = models.ForeignKey(
-        AIModel, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False, related_name="+"
-    )
-    plan = models.ForeignKey(
-        Plan, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False, related_name="+"
-    )
-    price_version = models.ForeignKey(
-        PriceVersion,
-        on_delete=models.DO_NOTHING,
-        db_constraint=False,
-        db_index=False,
-        related_name="+",
-    )
+    account = Reference(User)
+    api_key = Reference(ApiKey, null=True)
+    model = Reference(AIModel)
+    plan = Reference(Plan)
+    price_version = Reference(PriceVersion)
     source = models.CharField(max_length=8, choices=Source.choices)
     kind = models.CharField(max_length=16)
     funding = models.CharField(max_length=8, choices=Funding.choices)
@@ -174,17 +156,8 @@ class UsageDaily(models.Model):
     account = models.ForeignKey(
         User, on_delete=models.CASCADE, db_index=False, related_name="usage_days"
     )
-    api_key = models.ForeignKey(
-        ApiKey,
-        null=True,
-        on_delete=models.DO_NOTHING,
-        db_constraint=False,
-        db_index=False,
-        related_name="+",
-    )
-    model = models.ForeignKey(
-        AIModel, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False, related_name="+"
-    )
+    api_key = Reference(ApiKey, null=True)
+    model = Reference(AIModel)
     day = models.DateField()
     requests = models.BigIntegerField(db_default=0)
     tokens_in = models.BigIntegerField(db_default=0)

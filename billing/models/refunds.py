@@ -6,6 +6,7 @@ from django.db.models import F, Q
 from accounts.models import User
 from ai.catalog.models import AIModel
 from billing.models.charges import Charge
+from billing.models.references import Reference
 
 
 class Refund(models.Model):
@@ -23,9 +24,7 @@ class Refund(models.Model):
     charge = models.ForeignKey(
         Charge, on_delete=models.DO_NOTHING, db_constraint=False, related_name="+"
     )
-    model = models.ForeignKey(
-        AIModel, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False, related_name="+"
-    )
+    model = Reference(AIModel)
     month = models.DateField()
     plan_part = models.BigIntegerField()
     balance_part = models.BigIntegerField()

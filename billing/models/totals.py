@@ -4,6 +4,7 @@ from django.db import models
 
 from accounts.models import ApiKey, User
 from ai.catalog.models import AIModel
+from billing.models.references import Reference
 
 
 class ChargeTotal(models.Model):
@@ -19,22 +20,11 @@ class ChargeTotal(models.Model):
     `greatest_cap` are the caps of their key at their holds, -1 for none.
     """
 
-    account = models.ForeignKey(
-        User, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False, related_name="+"
-    )
+    account = Reference(User)
     period = models.DateField()
     month = models.DateField()
-    model = models.ForeignKey(
-        AIModel, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False, related_name="+"
-    )
-    api_key = models.ForeignKey(
-        ApiKey,
-        null=True,
-        on_delete=models.DO_NOTHING,
-        db_constraint=False,
-        db_index=False,
-        related_name="+",
-    )
+    model = Reference(AIModel)
+    api_key = Reference(ApiKey, null=True)
     charges = models.BigIntegerField()
     requests = models.BigIntegerField()
     tokens_in = models.BigIntegerField()

@@ -3,6 +3,7 @@
 from django.db import models
 
 from accounts.models import ApiKey, User
+from billing.models.references import Reference
 
 
 class UndeliveredAnswer(models.Model):
@@ -19,13 +20,7 @@ class UndeliveredAnswer(models.Model):
     account = models.ForeignKey(
         User, on_delete=models.CASCADE, db_constraint=False, related_name="+"
     )
-    api_key = models.ForeignKey(
-        ApiKey,
-        on_delete=models.DO_NOTHING,
-        db_constraint=False,
-        db_index=False,
-        related_name="+",
-    )
+    api_key = Reference(ApiKey)
     route = models.CharField(max_length=200)
     digest = models.BinaryField()
     request_id = models.CharField(max_length=64)

@@ -7,6 +7,7 @@ from django.db.models.lookups import GreaterThanOrEqual
 
 from accounts.models import ApiKey, User
 from ai.catalog.models import AIModel
+from billing.models.references import Reference
 from common.ids import uuid7
 
 
@@ -101,9 +102,7 @@ class Allowance(models.Model):
 
     pk = models.CompositePrimaryKey("account_id", "model_id", "month")
     account = models.ForeignKey(User, on_delete=models.CASCADE, related_name="allowances")
-    model = models.ForeignKey(
-        AIModel, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False, related_name="+"
-    )
+    model = Reference(AIModel)
     month = models.DateField()
     granted = models.BigIntegerField()
     used = models.BigIntegerField(db_default=0)
@@ -166,9 +165,7 @@ class FreeWindow(models.Model):
 
     pk = models.CompositePrimaryKey("account_id", "model_id")
     account = models.ForeignKey(User, on_delete=models.CASCADE, related_name="free_windows")
-    model = models.ForeignKey(
-        AIModel, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False, related_name="+"
-    )
+    model = Reference(AIModel)
     window_start = models.DateTimeField()
     used = models.SmallIntegerField()
 
