@@ -5,9 +5,9 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from django.core.cache import cache
-from django.db import connection
 from msgspec import Struct, json
 
+from billing.queries import fetch_rows
 from common.money import NUSD_PER_CENT, usd, usd_text
 
 DAYS = 30
@@ -103,40 +103,38 @@ def compute(now: datetime) -> Dashboard:
     """Compute the dashboard from the database: five queries, each by an index or over few rows."""
     days = [now.date() - timedelta(days=ago) for ago in reversed(range(DAYS))]
     begin = datetime.combine(days[0], datetime.min.time(), UTC)
-    plans = _rows(_PLANS)
-    usage = _rows(_USAGE, days[0])
-    failed = _rows(_FAILED, begin)
-    topups = dict(_rows(_TOPUPS, begin))
-    [(open_holds, held)] = _rows(_HELD)
+    plans = fetch_rows(_PLANS)
+    usage = fetch_rows(_USAGE, days[0])
+    failed = fetch_rows(_FAILED, begin)
+    topups: dict[date, int] = dict(fetch_rows(_TOPUPS, begin))
+    [(open_holds, held)] = fetch_rows(_HELD)
     by_day = {day: row for day, _, *row in usage if day is not None}
-    billed = {day: row[1] for day, row in by_day.items()}
+    calls, billed, accounts = (
+        {day: row[column] for day, row in by_day.items()} for column in range(3)
+    )
     by_model = [(model, *row) for _, model, *row in usage if model is not None]
     [total] = [row for day, model, *row in usage if day is None and model is None]
+    opened = sum(count for _, _, count in plans)
     return Dashboard(
         cards=[
             _revenue(plans),
-            Card("Accounts in use", f"{total[2]:,}", f"{DAYS} days; {_accounts(plans):,} are open"),
+            Card("Accounts in use", f"{total[2]:,}", f"{DAYS} days; {opened:,} are open"),
             Card("Top-ups", _cents(sum(topups.values())), f"{DAYS} days"),
             Card("Billed usage", _cents(total[1] or 0), f"{DAYS} days, {total[0] or 0:,} calls"),
             Card("Calls running", f"{open_holds:,}", f"{_cents(held)} of balances held"),
         ],
         charts=[
-            _money("Billed usage per day", "To plans and balances", days, billed),
-            _money("Top-ups per day", "Paid in", days, topups, "green-500"),
-            _counted("Calls per day", "Those that were billed", days, by_day, 0),
-            _counted("Accounts in use per day", "Those that made such calls", days, by_day, 2),
+            _daily("Billed usage per day", "To plans and balances", days, billed, "USD"),
+            # Of its own: top-ups and usage differ too much for one axis.
+            _daily("Top-ups per day", "Paid in", days, topups, "USD", "green-500"),
+            _daily("Calls per day", "Those that were billed", days, calls),
+            _daily("Accounts in use per day", "Those that made such calls", days, accounts),
             _ranked("Calls by model", by_model, 1),
             _ranked("Billed usage by model", by_model, 2, "USD"),
-            _errors(days, by_day, failed),
+            _errors(days, calls, failed),
         ],
         computed_at=now,
     )
-
-
-def _rows(sql: str, *params: Any) -> list[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(sql, params)
-        return list(cursor.fetchall())
 
 
 def _revenue(plans: list[tuple[Any, ...]]) -> Card:
@@ -153,21 +151,19 @@ def _revenue(plans: list[tuple[Any, ...]]) -> Card:
     )
 
 
-def _accounts(plans: list[tuple[Any, ...]]) -> int:
-    return sum(count for _, _, count in plans)
-
-
-def _money(
-    title: str, note: str, days: list[date], amounts: dict[date, int], color: str = "primary-500"
+def _daily(
+    title: str,
+    note: str,
+    days: list[date],
+    amounts: dict[date, int],
+    unit: str = "",
+    color: str = "primary-500",
 ) -> Chart:
-    """Two charts: top-ups and usage differ too much for one axis."""
-    values = [usd(amounts.get(day, 0)) for day in days]
-    return Chart(title, note, "bar", _labels(days), [Series(title, values, color)], "USD")
+    values = [_value(amounts.get(day, 0), unit) for day in days]
+    return Chart(title, note, "bar", _labels(days), [Series(title, values, color)], unit)
 
 
-def _errors(
-    days: list[date], by_day: dict[date, list[int]], failed: list[tuple[Any, ...]]
-) -> Chart:
+def _errors(days: list[date], billed: dict[date, int], failed: list[tuple[Any, ...]]) -> Chart:
     """The shares of released and expired calls among all admitted calls."""
     counts = {(day, status): count for day, status, count in failed}
 
@@ -175,8 +171,7 @@ def _errors(
         return [_percent(counts.get((day, status), 0), calls(day)) for day in days]
 
     def calls(day: date) -> int:
-        billed = by_day[day][0] if day in by_day else 0
-        return int(billed + counts.get((day, "released"), 0))
+        return int(billed.get(day, 0) + counts.get((day, "released"), 0))
 
     return Chart(
         "Errors per day",
@@ -195,22 +190,19 @@ def _percent(part: int, whole: int) -> float:
     return round(100 * part / whole, 2) if whole else 0.0
 
 
-def _counted(
-    title: str, note: str, days: list[date], by_day: dict[date, list[int]], column: int
-) -> Chart:
-    counts = [float(by_day[day][column]) if day in by_day else 0.0 for day in days]
-    return Chart(title, note, "bar", _labels(days), [Series(title, counts)])
-
-
 def _ranked(title: str, by_model: list[tuple[Any, ...]], column: int, unit: str = "") -> Chart:
     """The models with the highest values, the highest first."""
     ranked = sorted(by_model, key=lambda row: (-row[column], row[0]))
     top = [(row[0], row[column]) for row in ranked[:TOP_MODELS]]
     if others := ranked[TOP_MODELS:]:
         top.append((f"{len(others)} others", sum(row[column] for row in others)))
-    values = [usd(value) if unit else float(value) for _, value in top]
+    values = [_value(value, unit) for _, value in top]
     labels = [name for name, _ in top]
     return Chart(title, f"In {DAYS} days", "bar", labels, [Series(title, values)], unit)
+
+
+def _value(amount: int, unit: str) -> float:
+    return usd(amount) if unit else float(amount)
 
 
 def _labels(days: Iterable[date]) -> list[str]:

@@ -4,7 +4,6 @@ idempotency key, or the last characters of a key."""
 import re
 from collections.abc import Iterator
 from typing import Any
-from uuid import UUID
 
 from django import forms
 from django.core.exceptions import PermissionDenied
@@ -94,7 +93,9 @@ def command_results(request: HttpRequest, _term: str) -> list[SearchResult]:
 
 def charges_of(term: str) -> list[Charge]:
     """The charges that the text names, the newest first: each search uses an index."""
-    ids = set(_ids_by_key(term))
+    # An idempotency key is kept for a day.
+    of_key = IdempotencyKey.objects.filter(key=term).order_by("-created_at")
+    ids = set(of_key.values_list("charge_id", flat=True)[:MAX_FOUND])
     if wanted := as_uuid(term):
         ids |= {wanted, *Refund.objects.filter(pk=wanted).values_list("charge_id", flat=True)}
     charges = Charge.objects.select_related("account")
@@ -104,12 +105,6 @@ def charges_of(term: str) -> list[Charge]:
     if not found and (hint := _HINT.fullmatch(term)):
         found |= {charge.pk: charge for key in _keys(hint[1]) for charge in _charges_of_key(key)}
     return sorted(found.values(), key=lambda charge: charge.pk, reverse=True)[:MAX_FOUND]
-
-
-def _ids_by_key(term: str) -> Iterator[UUID]:
-    """The charges of an idempotency key, which is kept for a day."""
-    rows = IdempotencyKey.objects.filter(key=term).order_by("-created_at")
-    yield from rows.values_list("charge_id", flat=True)[:MAX_FOUND]
 
 
 def _keys(hint: str) -> list[ApiKey]:
