@@ -29,13 +29,12 @@ WHERE (k.account_id, k.route, k.key, k.charge_id) = (a.account_id, a.route, a.ke
   AND a.kept > %(limit)s"""
 
 
-def expire_lapsed_charges(*, limit: int = 1000) -> int:
-    """Resolve held charges whose owner or deadline has lapsed. Returns how many.
+def expire_lapsed_charges(*, limit: int = 1000) -> None:
+    """Resolve held charges whose owner or deadline has lapsed.
 
     Each has a transaction of its own, so that two wallets are never locked at once, and a charge
     that cannot be resolved now delays no other.
     """
-    expired = 0
     with connection.cursor() as cursor:
         cursor.execute("SELECT * FROM lapsed_charges(%s)", (limit,))
         for (charge_id,) in cursor.fetchall():
@@ -46,31 +45,24 @@ def expire_lapsed_charges(*, limit: int = 1000) -> int:
                 continue
             status, cost = cursor.fetchone()
             log.warning("charge.lapsed", charge_id=str(charge_id), status=status, cost_nusd=cost)
-            expired += 1
-    return expired
 
 
-def forget_idempotency_keys(*, chunk: int = 1000, kept: int = KEPT_ANSWERS) -> int:
+def forget_idempotency_keys(*, chunk: int = 1000, kept: int = KEPT_ANSWERS) -> None:
     """Delete the expired keys, and the oldest answers of an account that has more than `kept` bytes
-    of them. Returns how many."""
+    of them."""
     with connection.cursor() as cursor:
         cursor.execute(_FORGET_SURPLUS_ANSWERS, {"limit": kept})
-        forgotten: int = cursor.rowcount
-        while True:
-            cursor.execute(_FORGET_OLD_KEYS, (chunk,))
-            count: int = cursor.rowcount
-            forgotten += count
-            if count < chunk:
-                return forgotten
+    _repeat(_FORGET_OLD_KEYS, chunk)
 
 
-def forget_undelivered_answers(*, chunk: int = 1000) -> int:
-    """Delete the answers whose time to be sent again is over. Returns how many."""
-    forgotten = 0
+def forget_undelivered_answers(*, chunk: int = 1000) -> None:
+    """Delete the answers whose time to be sent again is over."""
+    _repeat("SELECT * FROM forget_undelivered(%s)", chunk)
+
+
+def _repeat(sql: str, chunk: int) -> None:
+    """Run a statement that deletes at most `chunk` rows until it has deleted all."""
     with connection.cursor() as cursor:
-        while True:
-            cursor.execute("SELECT * FROM forget_undelivered(%s)", (chunk,))
-            count: int = cursor.rowcount
-            forgotten += count
-            if count < chunk:
-                return forgotten
+        cursor.execute(sql, (chunk,))
+        while cursor.rowcount >= chunk:
+            cursor.execute(sql, (chunk,))

@@ -31,7 +31,9 @@ def test_more_than_one_chunk_is_forgotten_at_a_time() -> None:
     for number in range(5):
         keep(alice, str(number), age=2 * DAY)
 
-    assert sweeps.forget_idempotency_keys(chunk=2) == 5
+    sweeps.forget_idempotency_keys(chunk=2)
+
+    assert kept_of(alice) == set()
 
 
 def test_the_oldest_answers_make_room_and_only_those_of_their_account() -> None:
@@ -40,7 +42,7 @@ def test_the_oldest_answers_make_room_and_only_those_of_their_account() -> None:
         keep(alice, key, age=timedelta(minutes=minutes), size=40)
     keep(bob, "his", age=timedelta(minutes=40), size=100)
 
-    assert sweeps.forget_idempotency_keys(kept=100) == 1
+    sweeps.forget_idempotency_keys(kept=100)
 
     assert answers_of(alice) == {"older", "newest"}
     assert answers_of(bob) == {"his"}

@@ -283,5 +283,5 @@ def test_what_is_older_than_ten_minutes_is_forgotten(committed: None) -> None:
         )
 
     assert claim(alice, retry_of="first") == ("claimed", young)
-    assert sweeps.forget_undelivered_answers(chunk=1) >= 1
+    sweeps.forget_undelivered_answers(chunk=1)
     assert kept(alice) == {young}
