@@ -1,9 +1,11 @@
-"""Long texts in prompts: whole sections of them, and the names of those that are left out."""
+"""Long texts and files in prompts: what fits of them, and the names of what is left out."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
+
+from projects.prompts.delimiters import delimit
 
 _HEADING = re.compile(r"#{1,6} +(.*)")
 
@@ -37,6 +39,22 @@ def cut_to(text: str, characters: int) -> Cut:
         else:
             left_out.append(name[:80])
     return Cut("".join(kept), tuple(left_out[:20]))
+
+
+def files_within(characters: int, files: Mapping[str, str | None]) -> list[str]:
+    """Files by their paths, each as a section: in their order, as long as there is room. A note
+    stands in the place of one that does not fit, and of one that is no text (None)."""
+    sections = []
+    for path, text in files.items():
+        if text is None:
+            shown = "[No text, or too long to be shown.]"
+        elif len(text) > characters:
+            shown = f"[{len(text)} characters, left out for want of room.]"
+        else:
+            shown = text
+            characters -= len(text)
+        sections.append(delimit("file", shown, name=path))
+    return sections
 
 
 def _sections(text: str) -> Iterator[tuple[str, str]]:

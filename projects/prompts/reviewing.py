@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from common.prompt_delimiters import section
 from projects.json_answers import find_object
-from projects.prompts.cutting import cut_to
+from projects.prompts.cutting import cut_to, files_within
 from projects.prompts.delimiters import MATERIAL, delimit
 from projects.types import Verdict
 
@@ -62,7 +62,6 @@ class Review(Struct, frozen=True):
 def review_prompt(context: ReviewContext) -> str:
     """Ask for a review of an attempt. The reviewer does not learn which model made it."""
     cut = cut_to(context.body, context.room)
-    files = [delimit("file", text, name=path) for path, text in _fitting(context, len(cut.text))]
     points = (
         "\n".join(f"- {each}" for each in context.acceptance) or "- It does what the task says."
     )
@@ -73,7 +72,7 @@ def review_prompt(context: ReviewContext) -> str:
             delimit("task", f"{context.title}\n\n{context.instructions}"),
             delimit("done_when", points),
             delimit("attempt", "\n".join(filter(None, (cut.text, cut.note)))),
-            *files,
+            *files_within(context.room - len(cut.text), context.files),
             *[delimit("faults", "\n".join(f"- {each}" for each in context.faults))]
             * bool(context.faults),
             section(
@@ -124,16 +123,3 @@ def _issues(raw: Any) -> list[str]:
 
 def _text(raw: Any) -> str:
     return raw.strip()[:_MAX_ISSUE] if isinstance(raw, str) else ""
-
-
-def _fitting(context: ReviewContext, used: int) -> list[tuple[str, str]]:
-    """The files, with a note in the place of those for which there is no room."""
-    room = context.room - used
-    shown = []
-    for path, text in context.files.items():
-        if len(text) > room:
-            shown.append((path, f"[{len(text)} characters, left out for want of room.]"))
-        else:
-            shown.append((path, text))
-            room -= len(text)
-    return shown

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from common.prompt_delimiters import section
 from projects.outputs import MAX_SUMMARY_LINES
-from projects.prompts.cutting import cut_to
+from projects.prompts.cutting import cut_to, files_within
 from projects.prompts.delimiters import MATERIAL, delimit
 
 _WORK = "You carry out one part of a larger piece of work. Others do the other parts. "
@@ -137,44 +137,22 @@ def _inputs(context: WorkContext) -> list[str]:
     room = context.room // 2 if context.sources else context.room
     share = room // max(1, len(context.inputs) + len(context.uploads))
     parts = [_result(result, share) for result in context.inputs]
-    parts += [_file(name, text, share) for name, text in context.uploads.items()]
+    for name, text in context.uploads.items():
+        parts += files_within(share, {name: text})
     parts += [
         delimit("summary", other.text, subtask=other.key, title=other.title)
         for other in context.others
     ]
-    parts += _sources(context.sources, context.room - room)
+    parts += files_within(context.room - room, context.sources)
     return [section("inputs", "\n".join(parts))] if parts else []
-
-
-def _sources(sources: dict[str, str | None], room: int) -> list[str]:
-    """The files of the repository, in their order, as long as there is room."""
-    parts = []
-    for path, text in sources.items():
-        if text is None:
-            parts.append(delimit("file", "[No text, or too long to be shown.]", name=path))
-            continue
-        parts.append(_file(path, text, room))
-        room -= len(text) if len(text) <= room else 0
-    return parts
 
 
 def _result(result: Result, share: int) -> str:
     """A result with its files; the body comes first where there is no room for all."""
     cut = cut_to(result.body, share)
-    room = share - len(cut.text)
-    files = []
-    for path, content in result.files.items():
-        files.append(_file(path, content, room))
-        room -= len(content) if len(content) <= room else 0
     body = "\n".join(filter(None, (cut.text, cut.note)))
     text = delimit("result", body, subtask=result.key, title=result.title)
-    return "\n".join([text, *files])
-
-
-def _file(name: str, text: str, room: int) -> str:
-    if len(text) > room:
-        return delimit("file", f"[{len(text)} characters, left out for want of room.]", name=name)
-    return delimit("file", text, name=name)
+    return "\n".join([text, *files_within(share - len(cut.text), result.files)])
 
 
 def _notes(notes: Sequence[str]) -> list[str]:
