@@ -72,19 +72,15 @@ def read_plan(raw: Any, *, roster: Collection[str], max_subtasks: int) -> Plan:
     """
     reader = _Reader(roster, max_subtasks)
     plan = reader.plan(raw)
-    if reader.faults:
-        raise UnsoundPlan(reader.faults)
-    return check_plan(plan, max_subtasks=max_subtasks)
-
-
-def check_plan(plan: Plan, *, max_subtasks: int) -> Plan:
-    """The plan in topological order, with a dependency where two subtasks would write one file.
-
-    Raises UnsoundPlan where keys repeat, a dependency is unknown, or dependencies form a cycle.
-    """
-    faults = [*_faults_of_keys(plan.subtasks, max_subtasks)]
+    faults = reader.faults or [*_faults_of_keys(plan.subtasks)]
     if faults:
         raise UnsoundPlan(faults)
+    return _ordered(plan)
+
+
+def _ordered(plan: Plan) -> Plan:
+    """The plan in topological order, with a dependency where two subtasks would write one file.
+    Raises UnsoundPlan where dependencies form a cycle."""
     graph = {each.key: set(each.depends_on) for each in plan.subtasks}
     order = _sorted(graph)
     for earlier, later in _overlaps(plan.subtasks, order):
@@ -103,12 +99,8 @@ def whole_goal(title: str) -> Plan:
     return Plan(title=title, summary="", subtasks=(only,))
 
 
-def _faults_of_keys(subtasks: Sequence[PlannedSubtask], max_subtasks: int) -> Iterator[str]:
-    if not subtasks:
-        yield "The plan has no subtasks."
-    if len(subtasks) > max_subtasks:
-        yield f"The plan has {len(subtasks)} subtasks, and may have {max_subtasks}."
-        return
+def _faults_of_keys(subtasks: Sequence[PlannedSubtask]) -> Iterator[str]:
+    """Keys that repeat, and dependencies that are unknown."""
     keys = [each.key for each in subtasks]
     for key in sorted({each for each in keys if keys.count(each) > 1}):
         yield f'Two subtasks have the key "{key}".'
