@@ -12,9 +12,9 @@ from common.consistent_reads import consistent_reads
 from integrations.githosts.types import Op
 from integrations.workspaces.changes import StagedChange, blob_id
 from projects.models import Apply, AttemptFile, Run
-from projects.selectors.files import proposal_of
+from projects.selectors.files import proposal_of, staged_rows
 from projects.selectors.lookup import get_run
-from projects.types import ChangesState, SubtaskStatus
+from projects.types import ChangesState
 
 
 class Change(Struct, frozen=True, kw_only=True):
@@ -68,7 +68,7 @@ def changes_of(run: Run) -> list[Change]:
     """The staged files of a run, by path. Of two subtasks that write one path, the later in
     topological order counts."""
     by_path: dict[str, list[AttemptFile]] = {}
-    for row in _staged_rows(run):
+    for row in staged_rows(run).filter(applied_at=None):
         by_path.setdefault(row.path, []).append(row)
     written = _written(run)
     entries = run.checkout.entries if run.checkout is not None else {}
@@ -151,17 +151,6 @@ def _op_to_write(change: Change) -> Op:
     if change.op == "move":
         return "move"
     return "update" if change.base_sha else "create"
-
-
-def _staged_rows(run: Run) -> Iterable[AttemptFile]:
-    """In the topological order of their subtasks."""
-    rows = AttemptFile.objects.filter(
-        attempt__current_of__run=run,
-        attempt__current_of__status=SubtaskStatus.COMPLETED,
-        applied_at=None,
-        discarded_at=None,
-    )
-    return rows.select_related("attempt").order_by("attempt__subtask__position")
 
 
 def _written(run: Run) -> _Written:

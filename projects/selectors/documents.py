@@ -26,7 +26,7 @@ def get_document(user: User, run_id: UUID) -> RunDocument:
     run = get_run(user, run_id)
     rows = run.deliverables.select_related("subtask").order_by("subtask__position")
     ordered = sorted(rows, key=lambda row: -1 if row.subtask is None else row.subtask.position)
-    kept = [file.file_id for file in staged_files(run) if file.op != "delete"]
+    kept = [file.pk for file in staged_files(run) if file.op != "delete"]
     contents = AttemptFile.objects.filter(pk__in=kept).order_by("path")
     return RunDocument(
         title=run.title,

@@ -3,6 +3,7 @@
 import re
 from uuid import UUID
 
+from django.db.models import QuerySet
 from msgspec import Struct
 
 from accounts.models import User
@@ -40,35 +41,21 @@ class FilePage(Struct, frozen=True):
     next_path: str | None
 
 
-class StagedFile(Struct, frozen=True, kw_only=True):
-    """A file as the completed subtasks leave it. `size` is in bytes."""
-
-    path: str
-    op: str
-    size: int
-    subtask_id: UUID
-    file_id: UUID
-
-
-def staged_files(run: Run) -> list[StagedFile]:
-    """The files of a run, by path. Of two subtasks that write one path, the later in topological
-    order counts."""
-    files = AttemptFile.objects.filter(
+def staged_rows(run: Run) -> QuerySet[AttemptFile]:
+    """The files of completed subtasks that were not discarded, in the topological order of these;
+    each with its attempt."""
+    rows = AttemptFile.objects.filter(
         attempt__current_of__run=run,
         attempt__current_of__status=SubtaskStatus.COMPLETED,
         discarded_at=None,
-    ).select_related("attempt__subtask")
-    rows = files.defer("content").order_by("attempt__subtask__position")
-    staged = {
-        row.path: StagedFile(
-            path=row.path,
-            op=row.op,
-            size=row.size,
-            subtask_id=row.attempt.subtask_id,
-            file_id=row.pk,
-        )
-        for row in rows
-    }
+    )
+    return rows.select_related("attempt").order_by("attempt__subtask__position")
+
+
+def staged_files(run: Run) -> list[AttemptFile]:
+    """The files of a run, by path, without their contents. Of two subtasks that write one path, the
+    later in topological order counts."""
+    staged = {row.path: row for row in staged_rows(run).defer("content")}
     return sorted(staged.values(), key=lambda each: each.path)
 
 
@@ -97,8 +84,7 @@ def read_file(user: User, run_id: UUID, path: str) -> tuple[RunFile, str | None]
         run = get_run(user, run_id)
         found = next((each for each in staged_files(run) if each.path == path), None)
         if found is not None:
-            content = AttemptFile.objects.values_list("content", flat=True).get(pk=found.file_id)
-            return _shown(found), content
+            return _shown(found), found.content
     file = _entries(run).get(path)
     if file is None or run.checkout is None:
         raise NotFound("This run sees no such file.")
@@ -119,14 +105,14 @@ def _entries(run: Run) -> dict[str, RunFile]:
     }
 
 
-def _shown(file: StagedFile) -> RunFile:
+def _shown(file: AttemptFile) -> RunFile:
     return RunFile(
         path=file.path,
         origin="staged",
         media_type=media_type_of(file.path),
         size=file.size,
         op=file.op,
-        subtask_id=file.subtask_id,
+        subtask_id=file.attempt.subtask_id,
     )
 
 

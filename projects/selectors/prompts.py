@@ -220,7 +220,7 @@ def _review_of(attempt: Attempt) -> Review:
     points = attempt.review.get("points", [])
     return Review(
         Verdict(attempt.verdict),
-        tuple(Point(each["point"], each["passed"], each["issue"]) for each in points),
+        tuple(Point(**each) for each in points),
         tuple(attempt.review.get("issues", [])),
     )
 

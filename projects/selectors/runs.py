@@ -25,40 +25,6 @@ _WITHOUT_RESULT = (SubtaskStatus.FAILED, SubtaskStatus.SKIPPED)
 _DONE = (SubtaskStatus.COMPLETED, *_WITHOUT_RESULT)
 
 
-class RunView(Struct, frozen=True, kw_only=True):
-    """A run without its subtasks. `activity` is what goes on, in a sentence; `in_flight` counts the
-    calls that wait or run; `cost` is what was paid, in nano-USD."""
-
-    id: UUID
-    title: str
-    status: str
-    phase: str
-    pause_reason: str
-    error: dict[str, Any] | None
-    activity: str
-    in_flight: int
-    done: int
-    total: int
-    failed_subtasks: int
-    models: list[str]
-    cost: int
-    budget: int | None
-    created_at: datetime
-    started_at: datetime | None
-    ended_at: datetime | None
-
-
-class Snapshot(RunView, frozen=True, kw_only=True):
-    """A whole run after event `last_seq`."""
-
-    run: Run
-    last_seq: int
-    final_text: str | None
-    subtasks: list[SubtaskView]
-    deliverables: list[Deliverable]
-    messages: list[MessageView]
-
-
 class RunSummary(Struct, frozen=True, kw_only=True):
     """A run in a list. `cost` is what was paid, in nano-USD."""
 
@@ -74,6 +40,28 @@ class RunSummary(Struct, frozen=True, kw_only=True):
     models: list[str]
     created_at: datetime
     ended_at: datetime | None
+
+
+class RunView(RunSummary, frozen=True, kw_only=True):
+    """A run without its subtasks. `activity` is what goes on, in a sentence; `in_flight` counts the
+    calls that wait or run."""
+
+    error: dict[str, Any] | None
+    activity: str
+    in_flight: int
+    budget: int | None
+    started_at: datetime | None
+
+
+class Snapshot(RunView, frozen=True, kw_only=True):
+    """A whole run after event `last_seq`."""
+
+    run: Run
+    last_seq: int
+    final_text: str | None
+    subtasks: list[SubtaskView]
+    deliverables: list[Deliverable]
+    messages: list[MessageView]
 
 
 def list_runs(user: User, *, q: str = "", status: str = "") -> QuerySet[Run]:
@@ -117,8 +105,7 @@ def read_views(run: Run, *, with_text: bool = False) -> tuple[RunView, list[Subt
     """A run and its subtasks in topological order, as the transaction sees them."""
     usage = get_usage(run.account, [*run.rows.steps])
     views = [view_of(row, usage, with_text=with_text) for row in run.rows.subtasks.values()]
-    active = [(step.kind, step.subtask_id) for step in run.rows.active_steps()]
-    return _view(run, views, active, sum(each.billed for each in usage.values())), views
+    return _view(run, sum(each.billed for each in usage.values())), views
 
 
 def summaries_of(user: User, runs: Sequence[Run]) -> list[RunSummary]:
@@ -149,31 +136,17 @@ def _summary(run: Run, subtasks: Sequence[tuple[str, str]], cost: int) -> RunSum
     )
 
 
-def _view(
-    run: Run,
-    subtasks: Sequence[SubtaskView],
-    active: Sequence[tuple[str, UUID | None]],
-    cost: int,
-) -> RunView:
-    rows = [view.subtask for view in subtasks]
-    titles = {row.pk: row.title for row in rows}
-    at_work = [(StepKind(kind), titles.get(of, "") if of else "") for kind, of in active]
+def _view(run: Run, cost: int) -> RunView:
+    subtasks = [(row.status, row.model) for row in run.rows.subtasks.values()]
+    active = [
+        (StepKind(step.kind), step.subtask.title if step.subtask is not None else "")
+        for step in run.rows.active_steps()
+    ]
     return RunView(
-        id=run.pk,
-        title=run.title,
-        status=run.status,
-        phase=run.phase,
-        pause_reason=run.pause_reason,
+        **asdict(_summary(run, subtasks, cost)),
         error=run.error,
-        activity=activity_of(RunStatus(run.status), run.pause_reason, at_work),
+        activity=activity_of(RunStatus(run.status), run.pause_reason, active),
         in_flight=len(active),
-        done=sum(row.status in _DONE for row in rows),
-        total=len(rows),
-        failed_subtasks=sum(row.status in _WITHOUT_RESULT for row in rows),
-        models=list(dict.fromkeys(row.model for row in rows)),
-        cost=cost,
         budget=run.budget,
-        created_at=run.created_at,
         started_at=run.started_at,
-        ended_at=run.ended_at,
     )

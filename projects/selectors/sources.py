@@ -1,6 +1,6 @@
 """The files of a run's repository that a subtask is about."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 
 from integrations.githosts.types import SUBMODULE, SYMLINK
 from projects.models import AttemptFile, Subtask
@@ -35,33 +35,25 @@ def sources_of(subtask: Subtask) -> dict[str, str | None]:
     if subtask.run.checkout is None:
         return {}
     paths = source_paths(subtask)
-    contents = _read(subtask, paths)
-    _overlay(contents, _written(subtask, paths, with_dependencies=False))
+    contents = current_contents(subtask, paths, with_dependencies=False)
     return {path: contents[path] for path in paths if path in contents}
 
 
-def current_contents(subtask: Subtask, paths: Collection[str]) -> dict[str, str | None]:
+def current_contents(
+    subtask: Subtask, paths: Collection[str], *, with_dependencies: bool = True
+) -> dict[str, str | None]:
     """The files at these paths as they are for the author of a subtask: as the results of others
     have left them, or else as they were read of the repository."""
-    contents = _read(subtask, paths)
-    _overlay(contents, _written(subtask, paths, with_dependencies=True))
-    return contents
-
-
-def _read(subtask: Subtask, paths: Collection[str]) -> dict[str, str | None]:
-    checkout = subtask.run.checkout
-    if checkout is None:
-        return {}
-    rows = checkout.files.filter(path__in=paths)
-    return dict(rows.values_list("path", "content"))
-
-
-def _overlay(contents: dict[str, str | None], written: Iterable[tuple[str, str, str]]) -> None:
-    for path, op, content in written:
+    contents: dict[str, str | None] = {}
+    if subtask.run.checkout is not None:
+        read = subtask.run.checkout.files.filter(path__in=paths)
+        contents = dict(read.values_list("path", "content"))
+    for path, op, content in _written(subtask, paths, with_dependencies=with_dependencies):
         if op == "delete":
             contents.pop(path, None)
         else:
             contents[path] = content
+    return contents
 
 
 def _written(

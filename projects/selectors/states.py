@@ -1,6 +1,6 @@
 """The snapshot of a run for `projects.decisions`."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from ai.inference.errors import CallInterrupted
@@ -16,11 +16,13 @@ from projects.types import (
     Verdict,
 )
 
+# By subtask, or the kind of a step without one.
+_SlotsByPlace = Mapping[UUID | StepKind, Slot]
+
 
 def state_of(run: Run, *, newest: int) -> RunState:
     """The run, as the transaction sees it. `newest` is the number of the newest message."""
-    steps = run.rows.steps.values()
-    slots = _Slots(run, steps)
+    slots = _slots(run)
     return RunState(
         status=RunStatus(run.status),
         subtasks=_subtasks(run, slots) if run.has_plan else None,
@@ -33,27 +35,20 @@ def state_of(run: Run, *, newest: int) -> RunState:
         ),
         unanswered=newest > run.answered,
         has_final=run.has_final,
-        slots=slots.of_run,
+        slots={kind: slots[kind] for kind in StepKind if kind in slots},
     )
 
 
-class _Slots:
-    """What the steps that have ended say of the places in which they ran."""
-
-    def __init__(self, run: Run, steps: Iterable[Step]) -> None:
-        self.of_run: dict[StepKind, Slot] = {}
-        self.of_subtasks: dict[UUID, Slot] = {}
-        for step in steps:
-            if step.ended_at is not None:
-                self._add(step, counts=run.resumed_at is None or step.ended_at > run.resumed_at)
-
-    def _add(self, step: Step, *, counts: bool) -> None:
-        if step.subtask_id is None:
-            kind = StepKind(step.kind)
-            self.of_run[kind] = _after(self.of_run.get(kind, Slot()), step, counts)
-            return
-        slot = self.of_subtasks.get(step.subtask_id, Slot())
-        self.of_subtasks[step.subtask_id] = _after(slot, step, counts)
+def _slots(run: Run) -> dict[UUID | StepKind, Slot]:
+    """What the steps that have ended say of the places in which they ran: subtasks, and kinds of
+    steps without one."""
+    slots: dict[UUID | StepKind, Slot] = {}
+    for step in run.rows.steps.values():
+        if step.ended_at is not None:
+            place = step.subtask_id or StepKind(step.kind)
+            counts = run.resumed_at is None or step.ended_at > run.resumed_at
+            slots[place] = _after(slots.get(place, Slot()), step, counts)
+    return slots
 
 
 def _after(slot: Slot, step: Step, counts: bool) -> Slot:
@@ -69,12 +64,12 @@ def _after(slot: Slot, step: Step, counts: bool) -> Slot:
             return Slot()
 
 
-def _subtasks(run: Run, slots: _Slots) -> tuple[SubtaskState, ...]:
+def _subtasks(run: Run, slots: _SlotsByPlace) -> tuple[SubtaskState, ...]:
     rows = run.rows
     return tuple(_subtask(row, slots, rows.attempts_of(row)) for row in rows.subtasks.values())
 
 
-def _subtask(subtask: Subtask, slots: _Slots, attempts: Sequence[Attempt]) -> SubtaskState:
+def _subtask(subtask: Subtask, slots: _SlotsByPlace, attempts: Sequence[Attempt]) -> SubtaskState:
     current = subtask.current
     return SubtaskState(
         id=subtask.pk,
@@ -86,7 +81,7 @@ def _subtask(subtask: Subtask, slots: _Slots, attempts: Sequence[Attempt]) -> Su
         has_faults=current is not None and bool(current.faults),
         revisions=_revisions([attempt.reason for attempt in attempts]),
         reason=AttemptReason(subtask.reason),
-        slot=slots.of_subtasks.get(subtask.pk, Slot()),
+        slot=slots.get(subtask.pk, Slot()),
     )
 
 

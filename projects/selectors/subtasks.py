@@ -2,8 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Mapping
-from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -17,7 +15,7 @@ from common.errors import NotFound
 from events.selectors import list_data
 from projects.models import Attempt, AttemptFile, Step, Subtask
 from projects.selectors.lookup import get_run
-from projects.types import StepKind
+from projects.types import AttemptReason, StepKind
 
 
 class Delta(Struct, frozen=True):
@@ -32,19 +30,15 @@ _decode_delta = msgspec.json.Decoder(Delta).decode
 
 
 class AttemptView(Struct, frozen=True, kw_only=True):
-    """An attempt without its text. `cost` is what was paid for it and its reviews, in nano-USD."""
+    """An attempt. `cost` is what was paid for it and its reviews, in nano-USD."""
 
-    number: int
-    reason: str
-    source: str
-    model: str
-    status: str
-    summary: str
-    verdict: str
-    error: dict[str, Any] | None
+    attempt: Attempt
     cost: int
-    created_at: datetime
-    ended_at: datetime | None
+
+    @property
+    def source(self) -> str:
+        """Who has written it."""
+        return "user" if self.attempt.reason == AttemptReason.REPLACE else "model"
 
 
 class SubtaskView(Struct, frozen=True, kw_only=True):
@@ -59,11 +53,9 @@ class SubtaskView(Struct, frozen=True, kw_only=True):
     text: str | None
 
 
-class AttemptDetail(Struct, frozen=True, kw_only=True):
+class AttemptDetail(AttemptView, frozen=True, kw_only=True):
     """An attempt with its text. `sections` are the headings of what its author was given."""
 
-    view: AttemptView
-    attempt: Attempt
     files: list[AttemptFile]
     sections: list[str]
 
@@ -94,8 +86,8 @@ def _read_detail(user: User, run_id: UUID, subtask_id: UUID) -> SubtaskDetail:
     sections = {step.attempt_id: step.result.get("sections", []) for step in works}
     attempts = [
         AttemptDetail(
-            view=head,
             attempt=attempt,
+            cost=head.cost,
             files=list(attempt.files.all()),
             sections=sections.get(attempt.pk, []),
         )
@@ -121,7 +113,9 @@ def view_of(subtask: Subtask, usage: Mapping[UUID, ChargeUsage], *, with_text: b
     return SubtaskView(
         subtask=subtask,
         attempt=subtask.current.number if subtask.current is not None else None,
-        attempts=[_attempt(each, costs[each.pk]) for each in rows.attempts_of(subtask)],
+        attempts=[
+            AttemptView(attempt=each, cost=costs[each.pk]) for each in rows.attempts_of(subtask)
+        ],
         usage=usage.get(work[-1].pk) if work else None,
         cost=sum(costs.values()),
         text=text_of(running) if with_text and running is not None else None,
@@ -143,19 +137,3 @@ def text_in_log(step: Step) -> str:
     mine = (step.subtask_id, number)
     deltas = map(_decode_delta, payloads)
     return "".join(delta.text for delta in deltas if (delta.subtask_id, delta.attempt) == mine)
-
-
-def _attempt(attempt: Attempt, cost: int) -> AttemptView:
-    return AttemptView(
-        number=attempt.number,
-        reason=attempt.reason,
-        source="user" if attempt.reason == "replace" else "model",
-        model=attempt.model,
-        status=attempt.status,
-        summary=attempt.summary,
-        verdict=attempt.verdict,
-        error=attempt.error,
-        cost=cost,
-        created_at=attempt.created_at,
-        ended_at=attempt.ended_at,
-    )

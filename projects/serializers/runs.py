@@ -1,5 +1,6 @@
 """Runs, subtasks, attempts, deliverables and messages in answers and events."""
 
+from enum import StrEnum
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
@@ -12,7 +13,7 @@ from integrations.workspaces.models import Checkout
 from projects.models import AttemptFile, Deliverable, Run
 from projects.selectors.files import RunFile
 from projects.selectors.runs import RunSummary, RunView, Snapshot
-from projects.selectors.subtasks import AttemptDetail, AttemptView, SubtaskDetail, SubtaskView
+from projects.selectors.subtasks import AttemptView, SubtaskDetail, SubtaskView
 from projects.types import (
     AssignedBy,
     AttemptReason,
@@ -24,6 +25,22 @@ from projects.types import (
     SubtaskStatus,
     Verdict,
 )
+
+
+class EnumField(serializers.ChoiceField):
+    """A word of an enumeration, in answers."""
+
+    def __init__(self, words: type[StrEnum], **options: Any) -> None:
+        super().__init__([word.value for word in words], read_only=True, **options)
+
+
+class TextsField(serializers.ListField):
+    """A list of texts, in answers."""
+
+    child = serializers.CharField()
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(read_only=True, **options)
 
 
 @extend_schema_serializer(component_name="ProjectProgress")
@@ -40,24 +57,24 @@ class RunRowSerializer(serializers.Serializer[Any]):
 
     id = serializers.UUIDField(read_only=True)
     title = serializers.CharField(read_only=True)
-    status = serializers.ChoiceField([each.value for each in RunStatus], read_only=True)
-    phase = serializers.ChoiceField([each.value for each in Phase], read_only=True)
+    status = EnumField(RunStatus)
+    phase = EnumField(Phase)
     pause_reason = serializers.SerializerMethodField()
     progress = serializers.SerializerMethodField()
     failed_subtasks = serializers.IntegerField(read_only=True)
     cost_usd = UsdField(source="cost")
     created_at = serializers.DateTimeField(read_only=True)
     ended_at = serializers.DateTimeField(read_only=True, allow_null=True)
-    models = serializers.ListField(child=serializers.CharField(), read_only=True)
+    models = TextsField()
 
     @extend_schema_field(
         {"type": ["string", "null"], "enum": [*(each.value for each in PauseReason), None]}
     )
-    def get_pause_reason(self, run: RunSummary | RunView) -> str | None:
+    def get_pause_reason(self, run: RunSummary) -> str | None:
         return run.pause_reason or None
 
     @extend_schema_field(ProgressSerializer)
-    def get_progress(self, run: RunSummary | RunView) -> dict[str, int]:
+    def get_progress(self, run: RunSummary) -> dict[str, int]:
         return {"done": run.done, "total": run.total}
 
 
@@ -79,23 +96,23 @@ class AttemptSerializer(serializers.Serializer[Any]):
     """An attempt at a subtask, without its text. `source` is `user` where its user has written it;
     `cost_usd` is what was paid for it and its reviews."""
 
-    number = serializers.IntegerField(read_only=True)
-    reason = serializers.ChoiceField([each.value for each in AttemptReason], read_only=True)
+    number = serializers.IntegerField(source="attempt.number", read_only=True)
+    reason = EnumField(AttemptReason, source="attempt.reason")
     source = serializers.ChoiceField(["model", "user"], read_only=True)  # type: ignore[assignment]
-    model = WordsField()
-    status = serializers.ChoiceField([each.value for each in SubtaskStatus], read_only=True)
-    summary = serializers.CharField(read_only=True)
+    model = WordsField(source="attempt.model")
+    status = EnumField(SubtaskStatus, source="attempt.status")
+    summary = serializers.CharField(source="attempt.summary", read_only=True)
     verdict = serializers.SerializerMethodField()
-    error = ErrorField(read_only=True)
+    error = ErrorField(source="attempt.error", read_only=True)
     cost_usd = UsdField(source="cost")
-    created_at = serializers.DateTimeField(read_only=True)
-    ended_at = serializers.DateTimeField(read_only=True, allow_null=True)
+    created_at = serializers.DateTimeField(source="attempt.created_at", read_only=True)
+    ended_at = serializers.DateTimeField(source="attempt.ended_at", read_only=True, allow_null=True)
 
     @extend_schema_field(
         {"type": ["string", "null"], "enum": [*(each.value for each in Verdict), None]}
     )
-    def get_verdict(self, attempt: AttemptView) -> str | None:
-        return attempt.verdict or None
+    def get_verdict(self, view: AttemptView) -> str | None:
+        return view.attempt.verdict or None
 
 
 @extend_schema_serializer(component_name="ProjectSubtaskInEvent")
@@ -108,26 +125,14 @@ class SubtaskInEventSerializer(serializers.Serializer[Any]):
     key = serializers.CharField(source="subtask.key", read_only=True)
     title = serializers.CharField(source="subtask.title", read_only=True)
     instructions = serializers.CharField(source="subtask.instructions", read_only=True)
-    acceptance = serializers.ListField(
-        child=serializers.CharField(), source="subtask.acceptance", read_only=True
-    )
-    depends_on = serializers.ListField(
-        child=serializers.CharField(), source="subtask.depends_on", read_only=True
-    )
+    acceptance = TextsField(source="subtask.acceptance")
+    depends_on = TextsField(source="subtask.depends_on")
     output = serializers.CharField(source="subtask.output", read_only=True)
-    reads = serializers.ListField(
-        child=serializers.CharField(), source="subtask.reads", read_only=True
-    )
-    writes = serializers.ListField(
-        child=serializers.CharField(), source="subtask.writes", read_only=True
-    )
+    reads = TextsField(source="subtask.reads")
+    writes = TextsField(source="subtask.writes")
     model = serializers.CharField(source="subtask.model", read_only=True)
-    assigned_by = serializers.ChoiceField(
-        [each.value for each in AssignedBy], source="subtask.assigned_by", read_only=True
-    )
-    status = serializers.ChoiceField(
-        [each.value for each in SubtaskStatus], source="subtask.status", read_only=True
-    )
+    assigned_by = EnumField(AssignedBy, source="subtask.assigned_by")
+    status = EnumField(SubtaskStatus, source="subtask.status")
     stale = serializers.BooleanField(source="subtask.is_stale", read_only=True)
     needs_attention = serializers.BooleanField(source="subtask.needs_attention", read_only=True)
     error = ErrorField(source="subtask.error", read_only=True)
@@ -168,22 +173,11 @@ class AttemptDetailSerializer(AttemptSerializer):
     what the reviewer has written, `faults` the files that were left out, and why; a fault
     whose `path` is null is about the answer itself, which ends early."""
 
-    body = serializers.CharField(read_only=True)
-    sections = serializers.ListField(child=serializers.CharField(), read_only=True)
+    body = serializers.CharField(source="attempt.body", read_only=True)
+    sections = TextsField()
     files = AttemptFileSerializer(many=True, read_only=True)
-    faults = AttemptFaultSerializer(many=True, read_only=True)
-    review = serializers.DictField(read_only=True)
-
-    def to_representation(self, instance: AttemptDetail) -> dict[str, Any]:
-        head = AttemptSerializer().to_representation(instance.view)
-        return {
-            **head,
-            "body": instance.attempt.body,
-            "sections": instance.sections,
-            "files": AttemptFileSerializer(instance.files, many=True).data,
-            "faults": instance.attempt.faults,
-            "review": instance.attempt.review,
-        }
+    faults = AttemptFaultSerializer(source="attempt.faults", many=True, read_only=True)
+    review = serializers.DictField(source="attempt.review", read_only=True)
 
 
 @extend_schema_serializer(component_name="ProjectSubtaskDetail")
@@ -193,7 +187,7 @@ class SubtaskDetailSerializer(SubtaskSerializer):
     attempts = AttemptDetailSerializer(many=True, read_only=True)
 
     def to_representation(self, instance: SubtaskDetail) -> dict[str, Any]:
-        attempts = [AttemptDetailSerializer().to_representation(each) for each in instance.attempts]
+        attempts = AttemptDetailSerializer(instance.attempts, many=True).data
         return {**SubtaskSerializer().to_representation(instance.view), "attempts": attempts}
 
 

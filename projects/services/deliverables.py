@@ -33,7 +33,12 @@ def finish(run: Run) -> list[NewEvent]:
     staged = staged_files(run)
     if staged:
         files: list[dict[str, Any]] = [
-            {"path": each.path, "op": each.op, "bytes": each.size, "subtask_id": each.subtask_id}
+            {
+                "path": each.path,
+                "op": each.op,
+                "bytes": each.size,
+                "subtask_id": each.attempt.subtask_id,
+            }
             for each in staged
         ]
         new_events.append(events.changes_proposed(proposal_of(run), files))
