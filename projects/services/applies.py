@@ -7,7 +7,7 @@ process that dies at any moment leaves a row from which the repository tells wha
 
 from collections.abc import Collection
 from datetime import timedelta
-from typing import Final
+from typing import Final, TypedDict, Unpack
 from urllib.parse import urlsplit
 from uuid import UUID
 
@@ -65,16 +65,18 @@ _MARGIN: Final = timedelta(seconds=25)
 _EXECUTING = frozenset({RunStatus.QUEUED, RunStatus.RUNNING})
 
 
+class Wishes(TypedDict, total=False):
+    """What an order says of itself; the rest is the run's own proposal."""
+
+    target: str
+    branch: str
+    message: str
+    paths: Collection[str] | None
+    pull_request: bool
+
+
 def apply_changes(
-    *,
-    user: User,
-    run_id: UUID,
-    request_key: RequestKey | None,
-    target: str = "",
-    branch: str = "",
-    message: str = "",
-    paths: Collection[str] | None = None,
-    pull_request: bool = False,
+    *, user: User, run_id: UUID, request_key: RequestKey | None, **wishes: Unpack[Wishes]
 ) -> tuple[Apply, bool]:
     """Write the staged files, or those at `paths`, in one commit to the repository. Returns the
     order with its result, and whether an earlier request with that key has given it.
@@ -84,16 +86,7 @@ def apply_changes(
     still open after HostUnavailable.
     """
     settle_lapsed(run=get_run(user, run_id))
-    order, write = _claim(
-        user=user,
-        run_id=run_id,
-        request_key=request_key,
-        target=target,
-        branch=branch,
-        message=message,
-        paths=paths,
-        pull_request=pull_request,
-    )
+    order, write = _claim(user=user, run_id=run_id, request_key=request_key, **wishes)
     if write is None:
         return order, True
     _carry_out(order, *write)
@@ -104,17 +97,13 @@ def discard(*, user: User, run_id: UUID, paths: Collection[str] | None = None) -
     """Discard the staged files, or those at `paths`. Nothing is written. Raises NotFound,
     NothingStaged, ApplyInProgress, ValidationFailed, and what `settle_lapsed` raises."""
     settle_lapsed(run=get_run(user, run_id))
-    _discard(user=user, run_id=run_id, paths=paths)
-
-
-@transaction.atomic
-def _discard(*, user: User, run_id: UUID, paths: Collection[str] | None) -> None:
-    run = lock_run(user, run_id)
-    changes = _chosen(run, paths)
-    _check_no_claim(run)
-    ids = [file_id for change in changes for file_id in change.file_ids]
-    AttemptFile.objects.filter(pk__in=ids).update(discarded_at=Now())
-    append_events(run=run, events=[events.changes_discarded([each.path for each in changes])])
+    with transaction.atomic():
+        run = lock_run(user, run_id)
+        changes = _chosen(run, paths)
+        _check_no_claim(run)
+        ids = [file_id for change in changes for file_id in change.file_ids]
+        AttemptFile.objects.filter(pk__in=ids).update(discarded_at=Now())
+        append_events(run=run, events=[events.changes_discarded([each.path for each in changes])])
 
 
 # --- The claim ------------------------------------------------------------------------------------
@@ -126,11 +115,11 @@ def _claim(
     user: User,
     run_id: UUID,
     request_key: RequestKey | None,
-    target: str,
-    branch: str,
-    message: str,
-    paths: Collection[str] | None,
-    pull_request: bool,
+    target: str = "",
+    branch: str = "",
+    message: str = "",
+    paths: Collection[str] | None = None,
+    pull_request: bool = False,
 ) -> tuple[Apply, tuple[WriteRequest, Workspace] | None]:
     """Create an order that nobody else can give until it has ended or its claim has lapsed. Returns
     it with what is to be written, as the run has it now; None for an earlier order."""
@@ -234,7 +223,8 @@ def _carry_out(order: Apply, request: WriteRequest, workspace: Workspace) -> Non
         withdraw_apply(order)
         raise
     except HostUnavailable as error:
-        if not _may_be_written(order):
+        may_be_written = Apply.objects.filter(pk=order.pk).exclude(announced_at=None).exists()
+        if not may_be_written:
             end_apply(order.pk, Ending(error=error, frees_key=True))
         raise
     except DomainError as error:
@@ -290,10 +280,6 @@ def _announce(order: Apply) -> Announce:
             raise ClaimLapsed
 
     return announce
-
-
-def _may_be_written(order: Apply) -> bool:
-    return Apply.objects.filter(pk=order.pk).exclude(announced_at=None).exists()
 
 
 def _pull_request(

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from uuid import UUID
 
+from msgspec.structs import asdict
+
 from ai.generations.endings import Output
 from ai.generations.types import Completion, Text
 from ai.inference.errors import CallInterrupted, error_of
@@ -148,7 +150,7 @@ def _end_of_work(step: Step) -> list[NewEvent]:
     files, unfitting = fit(subtask, answer.files)
     attempt.faults = [
         *_cut(step),
-        *({"path": each.path, "message": each.message} for each in (*answer.faults, *unfitting)),
+        *map(asdict, (*answer.faults, *unfitting)),
     ]
     attempt.ended_at = step.ended_at
     attempt.save()
@@ -205,10 +207,7 @@ def _end_of_review(step: Step) -> list[NewEvent]:
     attempt.verdict = review.verdict
     attempt.review = {
         "model": step.model,
-        "points": [
-            {"point": each.point, "passed": each.passed, "issue": each.issue}
-            for each in review.points
-        ],
+        "points": [asdict(point) for point in review.points],
         "issues": [*review.issues],
     }
     attempt.save(update_fields=["verdict", "review"])
