@@ -11,12 +11,9 @@ from typing import Literal
 from msgspec import Struct
 from pygit2 import Patch
 
-from council.unified import unified
+from council.unified import Op, Span, stretches, unified
 
 Format = Literal["unified", "words", "json"]
-Op = Literal["equal", "insert", "delete"]
-# Ranges of pieces: from and to on the left, from and to on the right.
-Span = tuple[int, int, int, int]
 
 # Two texts with this many pieces take less than a second. Longer ones are compared in larger
 # pieces.
@@ -59,7 +56,8 @@ def compare(left: str, right: str, form: Format) -> Difference:
     """The changes from the left text to the right one."""
     before, after, pattern = _cut(left, right, _WORDS if form == "words" else _LINES)
     changes = list(_changes(before, after))
-    hunks = list(_hunks(before, after, changes))
+    pieces_by_op = stretches(before, after, changes, 0, len(before))
+    hunks = [Hunk(op, "".join(pieces)) for op, pieces in pieces_by_op if pieces]
     return Difference(
         hunks,
         unified(before, after, changes) if form == "unified" else None,
@@ -101,21 +99,6 @@ def _span(first: bytes, count: bytes | None) -> tuple[int, int]:
     length = 1 if count is None else int(count)
     start = int(first) - 1 if length else int(first)
     return start, start + length
-
-
-def _hunks(before: Sequence[str], after: Sequence[str], changes: Sequence[Span]) -> Iterator[Hunk]:
-    done = 0
-    for a, b, c, d in changes:
-        yield from _hunk("equal", before[done:a])
-        yield from _hunk("delete", before[a:b])
-        yield from _hunk("insert", after[c:d])
-        done = b
-    yield from _hunk("equal", before[done:])
-
-
-def _hunk(op: Op, pieces: Sequence[str]) -> Iterator[Hunk]:
-    if pieces:
-        yield Hunk(op, "".join(pieces))
 
 
 def _count(pieces: Sequence[str], pattern: re.Pattern[str]) -> int:

@@ -52,6 +52,13 @@ class ModeField(serializers.ChoiceField):
         return MergeMode(super().to_internal_value(data))
 
 
+class VersionNumberField(serializers.IntegerField):
+    """The number of a version, in a query."""
+
+    def __init__(self, help_text: str) -> None:
+        super().__init__(min_value=1, required=False, help_text=help_text)
+
+
 @extend_schema_field({"type": "null"})
 class UnsupportedField(serializers.Field[Any, Any, Any, Any]):
     """A field that conversations accept and councils do not. Empty values are accepted."""
@@ -111,9 +118,7 @@ class VersionsQuerySerializer(serializers.Serializer[Any]):
         help_text=f"At most so many versions, and never more than {MAX_LIMIT}; "
         f"with their texts {MAX_VERSIONS_WITH_CONTENT}.",
     )
-    before = serializers.IntegerField(
-        min_value=1, required=False, help_text="Versions older than the one of this number."
-    )
+    before = VersionNumberField("Versions older than the one of this number.")
 
 
 class CardInputSerializer(serializers.Serializer[Any]):
@@ -164,12 +169,8 @@ class DiffInputSerializer(serializers.Serializer[Any]):
     """The two sides, and the kind of pieces."""
 
     against = IdField(required=False, help_text="The card on the right side.")
-    version = serializers.IntegerField(
-        min_value=1, required=False, help_text="Of this card; its current one if it is not named."
-    )
-    against_version = serializers.IntegerField(
-        min_value=1, required=False, help_text="Of the right side."
-    )
+    version = VersionNumberField("Of this card; its current one if it is not named.")
+    against_version = VersionNumberField("Of the right side.")
     format = serializers.ChoiceField(
         get_args(Format),
         default="unified",
@@ -180,6 +181,4 @@ class DiffInputSerializer(serializers.Serializer[Any]):
 
 class ExportInputSerializer(serializers.Serializer[Any]):
     format = serializers.ChoiceField(get_args(FileFormat), default="md")
-    version = serializers.IntegerField(
-        min_value=1, required=False, help_text="The card's current one if it is not named."
-    )
+    version = VersionNumberField("The card's current one if it is not named.")

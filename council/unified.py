@@ -1,11 +1,28 @@
 """The unified format of a difference between lines, as `diff -u` and Git write it."""
 
 from collections.abc import Iterator, Sequence
+from typing import Literal
 
-# Lines of either side, as in council/diffs.py.
+Op = Literal["equal", "insert", "delete"]
+# Ranges of pieces: from and to on the left, from and to on the right.
 Span = tuple[int, int, int, int]
 
 CONTEXT = 3
+_MARKS: dict[Op, str] = {"equal": " ", "delete": "-", "insert": "+"}
+
+
+def stretches(
+    before: Sequence[str], after: Sequence[str], changes: Sequence[Span], start: int, end: int
+) -> Iterator[tuple[Op, Sequence[str]]]:
+    """The pieces from `start` to `end` on the left, with those that replace some of them; any of
+    the stretches may be empty."""
+    done = start
+    for a, b, c, d in changes:
+        yield "equal", before[done:a]
+        yield "delete", before[a:b]
+        yield "insert", after[c:d]
+        done = b
+    yield "equal", before[done:end]
 
 
 def unified(before: Sequence[str], after: Sequence[str], changes: Sequence[Span]) -> str:
@@ -36,13 +53,8 @@ def _group(before: Sequence[str], after: Sequence[str], group: Sequence[Span]) -
     left = _range(first_a - lead, last_b + trail)
     right = _range(first_c - lead, last_d + trail)
     yield f"@@ -{left} +{right} @@\n"
-    done = first_a - lead
-    for a, b, c, d in group:
-        yield from _lines(" ", before[done:a])
-        yield from _lines("-", before[a:b])
-        yield from _lines("+", after[c:d])
-        done = b
-    yield from _lines(" ", before[done : last_b + trail])
+    for op, lines in stretches(before, after, group, first_a - lead, last_b + trail):
+        yield from _lines(_MARKS[op], lines)
 
 
 def _range(start: int, end: int) -> str:

@@ -17,10 +17,12 @@ def finished_cards(session: Session, card_ids: Sequence[UUID] | None) -> list[Ca
     Raises CardNotFound, ValidationFailed for a card that is named twice, CardRunning for one of the
     named that is being written, NotEnoughCards where fewer than two have an answer.
     """
-    named = card_ids is not None
-    cards = _named(session, card_ids) if card_ids is not None else _answering(session)
-    if named and any(is_running(card) for card in cards):
-        raise CardRunning
+    if card_ids is None:
+        cards = list(live_cards().filter(session=session, kind=Card.Kind.ANSWER))
+    else:
+        cards = _named(session, card_ids)
+        if any(is_running(card) for card in cards):
+            raise CardRunning
     finished = [card for card in cards if has_answer(card)]
     if len(finished) < MIN_ANSWERS:
         raise NotEnoughCards
@@ -34,7 +36,3 @@ def _named(session: Session, card_ids: Sequence[UUID]) -> list[Card]:
     if len(cards) < len(card_ids):
         raise CardNotFound
     return cards
-
-
-def _answering(session: Session) -> list[Card]:
-    return list(live_cards().filter(session=session, kind=Card.Kind.ANSWER))
