@@ -37,42 +37,44 @@ from common.http import UpstreamClient
 
 T = TypeVar("T")
 
-_CHAT_WIRES: Mapping[Wire, Callable[[ProviderConfig, UpstreamClient], ChatWire]] = {
+_Maker = Callable[[ProviderConfig, UpstreamClient], T]
+
+_CHAT_WIRES: Mapping[Wire, _Maker[ChatWire]] = {
     "openai_compatible": OpenAICompatible,
     "anthropic": Anthropic,
     "gemini": Gemini,
 }
 
 # By provider: each has an image interface of its own.
-_IMAGE_WIRES: Mapping[str, Callable[[ProviderConfig, UpstreamClient], ImageWire]] = {
+_IMAGE_WIRES: Mapping[str, _Maker[ImageWire]] = {
     "openai": OpenAIImages,
     "xai": XAIImages,
     "google": GeminiImages,
     "bfl": Flux,
 }
 
-_SPEECH_WIRES: Mapping[str, Callable[[ProviderConfig, UpstreamClient], SpeechWire]] = {
+_SPEECH_WIRES: Mapping[str, _Maker[SpeechWire]] = {
     "openai": OpenAISpeech,
     "groq": OpenAISpeech,
     "local_speech": OpenAISpeech,
     "deepgram": Deepgram,
 }
 
-_VIDEO_WIRES: Mapping[str, Callable[[ProviderConfig, UpstreamClient], MediaWire[VideoOrder]]] = {
+_VIDEO_WIRES: Mapping[str, _Maker[MediaWire[VideoOrder]]] = {
     "vertex": Veo,
     "runway": Runway,
     "luma": Luma,
 }
 
-_ASSET_WIRES: Mapping[str, Callable[[ProviderConfig, UpstreamClient], MediaWire[AssetOrder]]] = {
+_ASSET_WIRES: Mapping[str, _Maker[MediaWire[AssetOrder]]] = {
     "meshy": Meshy,
     "tripo": Tripo,
 }
 
 # Other providers with OpenAI's wire have no embeddings, or accept only a few texts at a time.
-_EMBEDDING_PROVIDERS = frozenset({"openai", "mistral", "openrouter", "together", "ollama", "vllm"})
-
-_EMBEDDING_WIRE: Callable[[ProviderConfig, UpstreamClient], EmbeddingWire] = OpenAIEmbeddings
+_EMBEDDING_WIRES: Mapping[str, _Maker[EmbeddingWire]] = dict.fromkeys(
+    ("openai", "mistral", "openrouter", "together", "ollama", "vllm"), OpenAIEmbeddings
+)
 
 _client = UpstreamClient()
 
@@ -120,72 +122,48 @@ async def aclose() -> None:
 
 @functools.cache
 def _chat_wires() -> Mapping[str, ChatWire]:
-    return {
-        name: _chat_wire(config, config.wire)
-        for name, config in settings.PROVIDERS.items()
-        if config.wire
-    }
+    providers = settings.PROVIDERS.items()
+    makers = {name: _CHAT_WIRES[config.wire] for name, config in providers if config.wire}
+    return _wires(makers, RotatingChat)
 
 
 @functools.cache
 def _embedding_wires() -> Mapping[str, EmbeddingWire]:
-    return {
-        name: _with_all_keys(config, _EMBEDDING_WIRE, RotatingEmbeddings)
-        for name, config in settings.PROVIDERS.items()
-        if name in _EMBEDDING_PROVIDERS
-    }
+    return _wires(_EMBEDDING_WIRES, RotatingEmbeddings)
 
 
 @functools.cache
 def _image_wires() -> Mapping[str, ImageWire]:
-    return {
-        name: _with_all_keys(config, _IMAGE_WIRES[name], RotatingImages)
-        for name, config in settings.PROVIDERS.items()
-        if name in _IMAGE_WIRES
-    }
+    return _wires(_IMAGE_WIRES, RotatingImages)
 
 
 @functools.cache
 def _speech_wires() -> Mapping[str, SpeechWire]:
-    return {
-        name: _with_all_keys(config, _SPEECH_WIRES[name], RotatingSpeech)
-        for name, config in settings.PROVIDERS.items()
-        if name in _SPEECH_WIRES
-    }
+    return _wires(_SPEECH_WIRES, RotatingSpeech)
 
 
 @functools.cache
 def _video_wires() -> Mapping[str, MediaWire[VideoOrder]]:
-    return {
-        name: _with_all_keys(config, _VIDEO_WIRES[name], RotatingMedia)
-        for name, config in settings.PROVIDERS.items()
-        if name in _VIDEO_WIRES
-    }
+    return _wires(_VIDEO_WIRES, RotatingMedia)
 
 
 @functools.cache
 def _asset_wires() -> Mapping[str, MediaWire[AssetOrder]]:
-    return {
-        name: _with_all_keys(config, _ASSET_WIRES[name], RotatingMedia)
-        for name, config in settings.PROVIDERS.items()
-        if name in _ASSET_WIRES
-    }
+    return _wires(_ASSET_WIRES, RotatingMedia)
 
 
-def _chat_wire(config: ProviderConfig, wire: Wire) -> ChatWire:
-    return _with_all_keys(config, _CHAT_WIRES[wire], RotatingChat)
-
-
-def _with_all_keys(
-    config: ProviderConfig,
-    wire: Callable[[ProviderConfig, UpstreamClient], T],
-    rotating: Callable[[Sequence[KeyId], Sequence[T]], T],
-) -> T:
-    """A provider's wire, which uses its keys one after the other where it has several."""
-    wires = [wire(each, _client) for each in config.with_each_key()]
-    if len(wires) == 1:
-        return wires[0]
-    return rotating(keys_of(config.name, config.api_keys), wires)
+def _wires(
+    makers: Mapping[str, _Maker[T]], rotating: Callable[[Sequence[KeyId], Sequence[T]], T]
+) -> dict[str, T]:
+    """The wires of one kind by provider, for those that are configured. A wire uses the keys of its
+    provider one after the other where it has several."""
+    wires = {}
+    for name, config in settings.PROVIDERS.items():
+        if maker := makers.get(name):
+            first, *others = (maker(each, _client) for each in config.with_each_key())
+            keys = keys_of(name, config.api_keys)
+            wires[name] = rotating(keys, [first, *others]) if others else first
+    return wires
 
 
 _CACHES = (
