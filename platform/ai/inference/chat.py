@@ -26,6 +26,7 @@ from ai.providers.types import (
     FinishReason,
     ReasoningDelta,
     TextDelta,
+    Usage,
 )
 from billing.types import Checkpoint, Ending
 from billing.units import Units
@@ -68,6 +69,8 @@ _decode_record = msgspec.json.Decoder(_Record).decode
 
 class ChatRunner(CallRunner[ChatCall, ChatAnswer]):
     """Runs one chat call. `events` grows while it runs."""
+
+    answer_type = ChatAnswer
 
     def __init__(
         self,
@@ -142,13 +145,7 @@ class ChatRunner(CallRunner[ChatCall, ChatAnswer]):
         """The progress of the call, for a caller that saves the progress with the text in one
         transaction. The progress then counts as saved."""
         self._saved_progress, self._saved_at = self._meter.progress, time.monotonic()
-        usage = self._meter.usage
-        units: Units = {
-            "tokens_in": usage.input_tokens,
-            "tokens_out": usage.output_tokens,
-            "cached_tokens": usage.cached_tokens,
-        }
-        return Checkpoint(self.charge_id, units, self._meter.cost)
+        return Checkpoint(self.charge_id, _units(self._meter.usage), self._meter.cost)
 
     @property
     def is_winding_down(self) -> bool:
@@ -234,19 +231,9 @@ class ChatRunner(CallRunner[ChatCall, ChatAnswer]):
         if self._meter.counts_nothing:
             log.warning("provider.counted_nothing", model=self.call.model.id)
         usage = self._meter.usage
-        ending = Ending(
-            self.charge_id,
-            self.call.account_id,
-            "settled",
-            self._meter.cost,
-            {
-                "tokens_in": usage.input_tokens,
-                "tokens_out": usage.output_tokens,
-                "cached_tokens": usage.cached_tokens,
-                "reasoning_tokens": usage.reasoning_tokens,
-            },
-        )
-        return ChatAnswer(self.finish_reason, usage), ending
+        units: Units = {**_units(usage), "reasoning_tokens": usage.reasoning_tokens}
+        answer = ChatAnswer(self.finish_reason, usage)
+        return answer, self._settlement(self._meter.cost, units)
 
     def _record(self, answer: ChatAnswer, error: DomainError | None) -> bytes:
         record = _Record(self.text, self.reasoning, answer, interrupted=error is not None)
@@ -257,3 +244,11 @@ class ChatRunner(CallRunner[ChatCall, ChatAnswer]):
         self.events += [ReasoningDelta(stored.reasoning)] if stored.reasoning else []
         self.events += [TextDelta(stored.text)] if stored.text else []
         return AnswerInterrupted() if stored.interrupted else None, stored.answer
+
+
+def _units(usage: Usage) -> Units:
+    return {
+        "tokens_in": usage.input_tokens,
+        "tokens_out": usage.output_tokens,
+        "cached_tokens": usage.cached_tokens,
+    }

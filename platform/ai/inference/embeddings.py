@@ -3,8 +3,6 @@
 from typing import cast
 from uuid import UUID
 
-import msgspec
-
 from ai.catalog.pricing import token_cost
 from ai.catalog.types import TokenPrice
 from ai.inference.runner import CallRunner
@@ -13,13 +11,12 @@ from ai.provider_health.permit import Permit
 from ai.providers.token_estimate import estimate_text
 from ai.providers.types import Deadlines, EmbeddingRequest, EmbeddingWire
 from billing.types import Ending
-from common.errors import DomainError
-
-_decode_answer = msgspec.json.Decoder(EmbeddingAnswer).decode
 
 
 class EmbeddingRunner(CallRunner[EmbeddingCall, EmbeddingAnswer]):
     """Runs one embeddings call."""
+
+    answer_type = EmbeddingAnswer
 
     def __init__(
         self, call: EmbeddingCall, wire: EmbeddingWire, permit: Permit, owner_id: UUID
@@ -44,13 +41,4 @@ class EmbeddingRunner(CallRunner[EmbeddingCall, EmbeddingAnswer]):
             return None
         tokens = self._result.input_tokens
         cost = token_cost(self._price, tokens, 0)
-        ending = Ending(
-            self.charge_id, self.call.account_id, "settled", cost, {"tokens_in": tokens}
-        )
-        return self._result, ending
-
-    def _record(self, answer: EmbeddingAnswer, _error: DomainError | None) -> bytes:
-        return msgspec.json.encode(answer)
-
-    def _restore(self, record: bytes) -> tuple[DomainError | None, EmbeddingAnswer]:
-        return None, _decode_answer(record)
+        return self._result, self._settlement(cost, {"tokens_in": tokens})

@@ -4,7 +4,6 @@ import asyncio
 from typing import cast
 from uuid import UUID
 
-import msgspec
 import structlog
 
 from ai.catalog.pricing import image_cost
@@ -26,11 +25,11 @@ KEEP_SECONDS = 49 * 3600
 # With the 170 s of the call and the 2 s of the settlement, the answer comes within 180 s.
 STORE_SECONDS = 7.0
 
-_decode_answer = msgspec.json.Decoder(ImageAnswer).decode
-
 
 class ImageRunner(CallRunner[ImageCall, ImageAnswer]):
     """Runs one image call."""
+
+    answer_type = ImageAnswer
 
     def __init__(self, call: ImageCall, wire: ImageWire, permit: Permit, owner_id: UUID) -> None:
         super().__init__(call, permit, owner_id)
@@ -79,11 +78,4 @@ class ImageRunner(CallRunner[ImageCall, ImageAnswer]):
             return None
         count = len(self._files)
         cost = image_cost(self._price, self.call.quality, count)
-        ending = Ending(self.charge_id, self.call.account_id, "settled", cost, {"images": count})
-        return ImageAnswer(self._files), ending
-
-    def _record(self, answer: ImageAnswer, _error: DomainError | None) -> bytes:
-        return msgspec.json.encode(answer)
-
-    def _restore(self, record: bytes) -> tuple[DomainError | None, ImageAnswer]:
-        return None, _decode_answer(record)
+        return ImageAnswer(self._files), self._settlement(cost, {"images": count})

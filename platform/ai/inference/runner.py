@@ -23,6 +23,7 @@ from ai.providers.errors import ProviderError
 from billing.errors import ChargeResolved
 from billing.services import charges
 from billing.types import Checkpoint, Ending, Resolution, StoredAnswer, UndeliveredCall
+from billing.units import Units
 from common.database import DatabaseUnavailable
 from common.errors import DomainError, ServiceUnavailable
 from common.ids import uuid7
@@ -46,11 +47,14 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
     `finished` is set when nothing more will happen: that may be later, while the database is away.
 
     `owner_id` is the owner of the charge: this process, or the job that held for the call. `permit`
-    is told what the provider does, and released when the call has ended.
+    is told what the provider does, and released when the call has ended. `answer_type` is the type
+    of its answers.
 
     A call that had been made before (`Call.request_key`) brings its stored answer, under the charge
     that paid for it; `replayed` is then set.
     """
+
+    answer_type: type[Answer]
 
     def __init__(self, call: AnyCall, permit: Permit, owner_id: UUID) -> None:
         self.charge_id = call.charge_id or uuid7()
@@ -88,15 +92,15 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
 
     @abstractmethod
     def _outcome(self) -> tuple[Answer, Ending] | None:
-        """The answer so far, and its settlement; None where there is nothing to bill."""
+        """The answer so far, and its `_settlement`; None where there is nothing to bill."""
 
-    @abstractmethod
-    def _record(self, answer: Answer, error: DomainError | None) -> bytes:
+    def _record(self, answer: Answer, _error: DomainError | None) -> bytes:
         """The answer as it is stored for those who send the call again."""
+        return msgspec.json.encode(answer)
 
-    @abstractmethod
     def _restore(self, record: bytes) -> tuple[DomainError | None, Answer]:
         """What `_record` made, put back in place."""
+        return None, msgspec.json.decode(record, type=self.answer_type)
 
     @property
     def has_output(self) -> bool:
@@ -131,7 +135,8 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
 
     def replay(self, stored: StoredAnswer) -> None:
         """Bring the stored answer of a call that was made before, instead of a call."""
-        self._replay(stored)
+        self.charge_id, self.billed, self.replayed = stored.charge_id, stored.billed, True
+        self._end(*self._restore(stored.answer))
         self._report("replayed")
 
     # --- The runtime's side -----------------------------------------------------------------------
@@ -220,20 +225,18 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
     # --- The steps --------------------------------------------------------------------------------
 
     async def _hold(self) -> StoredAnswer | None:
-        if self.call.held_by is not None:
-            await self._begin(self.call.held_by)
-            return None
-        request = holds.hold_request(self.call, self.owner_id, charge_id=self.charge_id)
-        return await charges.hold(request, self.call.request_key)
-
-    async def _begin(self, held_by: UUID) -> None:
-        """Make sure of a hold that waited with its job. Raises ChargeResolved where it is gone."""
-        if held_by == self.owner_id:
-            return
-        self.owner_id = held_by
-        seconds = holds.deadline_seconds(self.call)
-        if not await charges.begin(self.charge_id, held_by, seconds=seconds):
-            raise ChargeResolved
+        """Hold, or make sure of a hold that waited with its job. Raises ChargeResolved where that
+        one is gone."""
+        held_by = self.call.held_by
+        if held_by is None:
+            request = holds.hold_request(self.call, self.owner_id, charge_id=self.charge_id)
+            return await charges.hold(request, self.call.request_key)
+        if held_by != self.owner_id:
+            self.owner_id = held_by
+            seconds = holds.deadline_seconds(self.call)
+            if not await charges.begin(self.charge_id, held_by, seconds=seconds):
+                raise ChargeResolved
+        return None
 
     async def _attempt(self) -> None:
         """Call the provider; again where it failed in passing and nothing has come of it."""
@@ -353,12 +356,11 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
             ),
         )
 
+    def _settlement(self, cost: int, units: Units) -> Ending:
+        return Ending(self.charge_id, self.call.account_id, "settled", cost, units)
+
     def _release(self) -> Ending:
         return Ending(self.charge_id, self.call.account_id, "released")
-
-    def _replay(self, stored: StoredAnswer) -> None:
-        self.charge_id, self.billed, self.replayed = stored.charge_id, stored.billed, True
-        self._end(*self._restore(stored.answer))
 
     def _report(
         self, status: str, ending: Ending | None = None, resolution: Resolution | None = None

@@ -2,14 +2,12 @@
 
 from uuid import UUID
 
-import msgspec
-
 from ai.inference.runner import CallRunner
 from ai.inference.types import SpeechAnswer, SpeechCall
 from ai.provider_health.permit import Permit
 from ai.providers.types import Deadlines, SpeechRequest, SpeechWire, Transcript
 from billing.types import Ending
-from common.errors import DomainError, ServiceUnavailable
+from common.errors import ServiceUnavailable
 from common.memory_budget import MemoryBudget
 
 # Bytes that the calls of one process keep in memory: the audio, and the request body with it.
@@ -17,11 +15,12 @@ MAX_MEMORY = 512 * 1024 * 1024
 _COPIES = 2
 
 _memory = MemoryBudget(MAX_MEMORY)
-_decode_answer = msgspec.json.Decoder(SpeechAnswer).decode
 
 
 class SpeechRunner(CallRunner[SpeechCall, SpeechAnswer]):
     """Runs one speech call."""
+
+    answer_type = SpeechAnswer
 
     def __init__(self, call: SpeechCall, wire: SpeechWire, permit: Permit, owner_id: UUID) -> None:
         super().__init__(call, permit, owner_id)
@@ -48,17 +47,5 @@ class SpeechRunner(CallRunner[SpeechCall, SpeechAnswer]):
         if heard is None:
             return None
         call = self.call
-        ending = Ending(
-            self.charge_id,
-            call.account_id,
-            "settled",
-            call.worst_cost,
-            {"seconds": call.billed_seconds},
-        )
+        ending = self._settlement(call.worst_cost, {"seconds": call.billed_seconds})
         return SpeechAnswer(heard.text, heard.language, call.duration), ending
-
-    def _record(self, answer: SpeechAnswer, _error: DomainError | None) -> bytes:
-        return msgspec.json.encode(answer)
-
-    def _restore(self, record: bytes) -> tuple[DomainError | None, SpeechAnswer]:
-        return None, _decode_answer(record)
