@@ -45,7 +45,7 @@ def test_operations_continue_where_a_killed_worker_has_left_them(
 ) -> None:
     alice = new_alice()
     with running_worker(simulator) as doomed, _locked_wallet() as (holder, ending):
-        submitting = order(alice, f'{SILENT}["submit", "find"]')
+        submitting = order(alice, f'{SILENT}["submit"]')
         polled = order(alice, f'{SILENT}["poll"]')
         fetched = order(alice, f'{SILENT}["file"]')
         cancelled = order(alice, f'{SILENT}["cancel"], "polls": 1000')
@@ -63,9 +63,8 @@ def test_operations_continue_where_a_killed_worker_has_left_them(
     operations = [submitting, polled, fetched, cancelled, between, ending, queued]
     _sweep()
     with running_worker(simulator) as doomed:
-        # It looks up what was submitted, and gets no answer either.
-        wait_until(lambda: job_of(submitting).attempt == 2, seconds=30)
-        _wait_for_step(submitting, State.SUBMITTING)
+        # Nobody knows whether it was submitted: it is not submitted again.
+        wait_until(lambda: job_of(submitting).ended_at, seconds=30)
         cancel(between)
         doomed.kill()
     _sweep()
@@ -75,13 +74,14 @@ def test_operations_continue_where_a_killed_worker_has_left_them(
 
     for operation_id in operations:
         assert len(submissions(simulator, operation_id)) == 1
-        is_cancelled = operation_id in (cancelled, between)
-        assert ends[operation_id]["status"] == ("cancelled" if is_cancelled else "completed")
+        is_lost, is_cancelled = operation_id == submitting, operation_id in (cancelled, between)
+        status = "failed" if is_lost else "cancelled" if is_cancelled else "completed"
+        assert ends[operation_id]["status"] == status
         charge = bank.charge_of(operation_id)
         assert (charge.status, charge.cost) == (
-            ("released", 0) if is_cancelled else ("settled", COST)
+            ("settled", COST) if status == "completed" else ("released", 0)
         )
-        assert not operation_of(operation_id).is_unreconciled
+        assert operation_of(operation_id).is_unreconciled == is_lost
     assert submissions(simulator, between) == ["cancelled"]
     assert bank.wallet_of(alice).held == 0
 

@@ -133,8 +133,7 @@ class OperationHandler(Handler, services.Output, Generic[AnyCall]):
     ) -> Continue | End:
         """Take the next step, and say what follows."""
         wire = self.wire_of(call)
-        can_find = wire is not None and wire.can_find
-        step = next_step(operation, timezone.now(), can_find=can_find)
+        step = next_step(operation, timezone.now())
         if isinstance(step, End):
             return step
         if wire is None:
@@ -148,7 +147,7 @@ class OperationHandler(Handler, services.Output, Generic[AnyCall]):
             result = cast(Succeeded, operation.result)
             outcome = await self._try_to_fetch(job.id, call, operation, result)
         else:
-            outcome = await traced(call, step, steps.ask(wire, step, job.id, operation))
+            outcome = await traced(call, step, steps.ask(wire, step, operation))
         return self._after(call, operation, outcome)
 
     async def _acquire(

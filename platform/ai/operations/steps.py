@@ -33,16 +33,12 @@ async def submit(
         return Refused(error)
 
 
-async def ask(
-    wire: OperationWire[Any], step: Step, operation_id: UUID, operation: Operation
-) -> Outcome:
-    """Take the step FIND, POLL or CANCEL.
+async def ask(wire: OperationWire[Any], step: Step, operation: Operation) -> Outcome:
+    """Take the step POLL or CANCEL.
 
     A refusal says nothing of the operation: it may be our key that is refused.
     """
     try:
-        if step is Step.FIND:
-            return await wire.find(str(operation_id), seconds=ASK_SECONDS)
         if step is Step.POLL:
             return await wire.poll(operation.provider_id, seconds=ASK_SECONDS)
         if wire.can_cancel:

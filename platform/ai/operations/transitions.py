@@ -59,29 +59,27 @@ MAX_ADVICE = 300.0
 JITTER = 0.2
 
 
-def next_step(operation: Operation, now: datetime, *, can_find: bool) -> Step | End:
-    """What is to be done now. The caller saves SUBMITTING before it submits."""
+def next_step(operation: Operation, now: datetime) -> Step | End:
+    """What is to be done now. The caller saves SUBMITTING before it submits: whoever finds that
+    later does not know whether the provider has begun, and no provider can be asked for it."""
     is_late = now >= operation.deadline_at
-    is_over = now >= operation.deadline_at + CLOSING
     match operation.state:
         case State.PLANNED:
             if operation.is_cancelled:
                 return End("cancelled", OperationCancelled())
             return End("failed", OutOfTime()) if is_late else Step.SUBMIT
         case State.SUBMITTING:
-            if is_over or not can_find:
-                return _unreconciled(operation, SubmissionLost())
-            return Step.FIND
-        case State.RUNNING:
-            if is_over:
-                return _unreconciled(operation, OutOfTime())
-            return _cancel_or_poll(operation) if is_late or operation.is_cancelled else Step.POLL
-        case State.CANCELLING:
-            return _unreconciled(operation, OutOfTime()) if is_over else Step.POLL
-        case State.FETCHING:
-            return _unreconciled(operation, OutOfTime()) if is_over else Step.FETCH
+            return _unreconciled(operation, SubmissionLost())
         case State.ENDED:
             raise ValueError("An operation that has ended has no next step.")
+        case _ if now >= operation.deadline_at + CLOSING:
+            return _unreconciled(operation, OutOfTime())
+        case State.RUNNING:
+            return _cancel_or_poll(operation) if is_late or operation.is_cancelled else Step.POLL
+        case State.CANCELLING:
+            return Step.POLL
+        case State.FETCHING:
+            return Step.FETCH
 
 
 def _cancel_or_poll(operation: Operation) -> Step:
@@ -165,12 +163,10 @@ def _after_failure(operation: Operation, error: Exception, chance: float) -> Con
 
 
 def _after_unknown(operation: Operation, chance: float) -> Continue | End:
-    """Of a submission, a poll, or results whose URL does not work any more: a poll brings a new
-    one."""
+    """Of a poll, or results whose URL does not work any more: a poll brings a new one."""
     unknowns = operation.unknowns + 1
     if unknowns >= MAX_UNKNOWNS:
-        is_lost = operation.state == State.SUBMITTING
-        return _unreconciled(operation, SubmissionLost() if is_lost else OperationGone())
+        return _unreconciled(operation, OperationGone())
     state = State.RUNNING if operation.state == State.FETCHING else operation.state
     pause = RETRY_PAUSES[min(unknowns, len(RETRY_PAUSES) - 1)]
     again = replace(operation, state=state, failures=0, unknowns=unknowns)

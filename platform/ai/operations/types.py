@@ -34,7 +34,6 @@ class Step(StrEnum):
     """What a worker does next for an operation."""
 
     SUBMIT = "submit"
-    FIND = "find"
     POLL = "poll"
     CANCEL = "cancel"
     FETCH = "fetch"

@@ -1,6 +1,6 @@
 """Image interfaces as operations: the answer to the submission is the pictures."""
 
-from ai.providers.operations import Accepted, Delivered, OperationState, Unknown
+from ai.providers.operations import Delivered, OperationState, Unknown
 from ai.providers.types import Deadlines, ImageRequest, ImageWire
 
 
@@ -8,7 +8,6 @@ class ImageOperations:
     """An `OperationWire` of an `ImageWire`. The provider keeps nothing that could be polled: a
     submission whose answer is lost cannot be looked up."""
 
-    can_find = False
     can_cancel = False
 
     def __init__(self, wire: ImageWire) -> None:
@@ -18,10 +17,6 @@ class ImageOperations:
         """See `OperationWire.submit`."""
         pictures = await self._wire.generate(order, Deadlines(total=seconds))
         return Delivered(tuple(pictures))
-
-    async def find(self, reference: str, *, seconds: float) -> Accepted | Unknown:
-        """See `OperationWire.find`."""
-        return Unknown()
 
     async def poll(self, operation_id: str, *, seconds: float) -> OperationState:
         """See `OperationWire.poll`."""

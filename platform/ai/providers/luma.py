@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from ai.providers.config import ProviderConfig
-from ai.providers.media import VideoOrder, WithoutReferences, failed, no_result
+from ai.providers.media import VideoOrder, failed, no_result
 from ai.providers.operations import Accepted, OperationState, Pending, Succeeded, Unknown
 from ai.providers.task_api import TaskApi, TaskId
 from ai.providers.unsupported import refuse
@@ -47,7 +47,7 @@ _decode_created = msgspec.json.Decoder(_Created).decode
 _decode_generation = msgspec.json.Decoder(_Generation).decode
 
 
-class Luma(WithoutReferences):
+class Luma:
     """Luma's interface (an `ai.providers.media.MediaWire` of VideoOrders). It submits nothing
     twice."""
 

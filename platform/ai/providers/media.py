@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from ai.providers.error_answers import presentable
 from ai.providers.errors import UpstreamError
-from ai.providers.operations import Accepted, Failed, OperationWire, Unknown
+from ai.providers.operations import Accepted, Failed, OperationWire
 from ai.providers.types import Image
 
 # A picture that comes with an order: PNG, JPEG or WebP.
@@ -72,16 +72,6 @@ class MediaWire(OperationWire[Order], Protocol[Order]):
         ResultTooLong, and other ProviderErrors.
         """
         ...
-
-
-class WithoutReferences:
-    """The part of a wire whose provider keeps no reference of ours."""
-
-    can_find = False
-
-    async def find(self, reference: str, *, seconds: float) -> Accepted | Unknown:
-        """See `OperationWire.find`. The provider knows nothing by our references."""
-        return Unknown()
 
 
 def failed(message: str | None, *codes: str | None, blocked: bool = False) -> Failed:

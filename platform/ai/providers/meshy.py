@@ -14,7 +14,7 @@ from msgspec import Raw, Struct
 
 from ai.providers.config import ProviderConfig
 from ai.providers.errors import RequestRefused
-from ai.providers.media import AssetOrder, Stage, WithoutReferences, failed, no_result, share
+from ai.providers.media import AssetOrder, Stage, failed, no_result, share
 from ai.providers.operations import Accepted, Cancelled, OperationState, Pending, Succeeded, Unknown
 from ai.providers.payloads import Count, sensible
 from ai.providers.pictures import data_uri
@@ -58,7 +58,7 @@ _decode_task = msgspec.json.Decoder(_Task).decode
 _decode_credits = msgspec.json.Decoder(Count, strict=False).decode
 
 
-class Meshy(WithoutReferences):
+class Meshy:
     """Meshy's interface (an `ai.providers.media.MediaWire` of AssetOrders). It submits nothing
     twice.
 

@@ -73,12 +73,8 @@ OperationState = Pending | Succeeded | Failed | Cancelled | Unknown
 class OperationWire(Protocol[Order]):
     """One provider's interface. All methods raise only `ai.providers.errors.ProviderError`s.
 
-    `can_find`: the provider finds an operation by our reference. `can_cancel`: an operation can be
-    cancelled.
+    `can_cancel`: an operation can be cancelled.
     """
-
-    @property
-    def can_find(self) -> bool: ...
 
     @property
     def can_cancel(self) -> bool: ...
@@ -86,10 +82,6 @@ class OperationWire(Protocol[Order]):
     async def submit(self, order: Order, reference: str, *, seconds: float) -> Accepted | Delivered:
         """Submit an operation, once, with a reference of ours. An `UpstreamError` is `retryable`
         only where certainly no operation was begun; another ProviderError says that none was."""
-        ...
-
-    async def find(self, reference: str, *, seconds: float) -> Accepted | Unknown:
-        """The operation that was submitted with that reference."""
         ...
 
     async def poll(self, operation_id: str, *, seconds: float) -> OperationState:

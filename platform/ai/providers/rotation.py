@@ -129,20 +129,12 @@ class RotatingMedia(_Rotating[MediaWire[Any]]):
     another key may not know it: all are asked."""
 
     @property
-    def can_find(self) -> bool:
-        return self._wires[0].can_find
-
-    @property
     def can_cancel(self) -> bool:
         return self._wires[0].can_cancel
 
     async def submit(self, order: Any, reference: str, *, seconds: float) -> Accepted:
         """See `OperationWire.submit`."""
         return await self._call(lambda wire: wire.submit(order, reference, seconds=seconds))
-
-    async def find(self, reference: str, *, seconds: float) -> Accepted | Unknown:
-        """See `OperationWire.find`."""
-        return await self._find(lambda wire: wire.find(reference, seconds=seconds))
 
     async def poll(self, operation_id: str, *, seconds: float) -> OperationState:
         """See `OperationWire.poll`."""

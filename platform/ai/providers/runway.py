@@ -13,7 +13,7 @@ from msgspec import Raw, Struct
 
 from ai.providers.config import ProviderConfig
 from ai.providers.errors import RequestRefused
-from ai.providers.media import VideoOrder, WithoutReferences, failed, no_result, share
+from ai.providers.media import VideoOrder, failed, no_result, share
 from ai.providers.operations import Accepted, Cancelled, OperationState, Pending, Succeeded, Unknown
 from ai.providers.payloads import Count, sensible
 from ai.providers.pictures import data_uri
@@ -66,7 +66,7 @@ _decode_task = msgspec.json.Decoder(_Task).decode
 _decode_cost = msgspec.json.Decoder(_Cost).decode
 
 
-class Runway(WithoutReferences):
+class Runway:
     """Runway's interface (an `ai.providers.media.MediaWire` of VideoOrders). It submits nothing
     twice."""
 

@@ -14,7 +14,7 @@ from msgspec import Raw, Struct
 from ai.providers.config import ProviderConfig
 from ai.providers.errors import RequestRefused
 from ai.providers.forms import FormFile, multipart
-from ai.providers.media import AssetOrder, Picture, WithoutReferences, failed, no_result, share
+from ai.providers.media import AssetOrder, Picture, failed, no_result, share
 from ai.providers.operations import Accepted, Cancelled, OperationState, Pending, Succeeded, Unknown
 from ai.providers.payloads import Count, sensible
 from ai.providers.task_api import TaskApi, TaskId
@@ -75,7 +75,7 @@ _decode_found = msgspec.json.Decoder(_Found).decode
 _decode_credits = msgspec.json.Decoder(Count, strict=False).decode
 
 
-class Tripo(WithoutReferences):
+class Tripo:
     """Tripo's interface (an `ai.providers.media.MediaWire` of AssetOrders). It submits nothing
     twice."""
 

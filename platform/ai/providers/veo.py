@@ -17,7 +17,7 @@ from ai.providers.downloads import open_result, pieces_of
 from ai.providers.errors import ResultMisplaced
 from ai.providers.google_tokens import AccessTokens, read_service_account
 from ai.providers.http_calls import HttpCall
-from ai.providers.media import Picture, VideoOrder, WithoutReferences, failed, no_result
+from ai.providers.media import Picture, VideoOrder, failed, no_result
 from ai.providers.operations import Accepted, Cancelled, OperationState, Pending, Succeeded, Unknown
 from ai.providers.paid_calls import PaidCalls
 from ai.providers.pictures import base64_of
@@ -66,7 +66,7 @@ _decode_operation = msgspec.json.Decoder(_Operation).decode
 _decode_nothing = msgspec.json.Decoder(dict[str, Any]).decode
 
 
-class Veo(WithoutReferences):
+class Veo:
     """Google's interface (an `ai.providers.media.MediaWire` of VideoOrders). It submits nothing
     twice."""
 

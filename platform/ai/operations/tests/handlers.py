@@ -33,7 +33,6 @@ class Renders(OperationHandler[RenderCall]):
         return RendererWire(
             _client,
             f"{settings.SIMULATOR_URL}/renderer/v1",
-            can_find=call.can_find,
             can_cancel=call.can_cancel,
         )
 
@@ -69,7 +68,6 @@ def render_call(
     seconds: int = 5,
     total_seconds: float = 600.0,
     submission_seconds: float = 60.0,
-    can_find: bool = True,
     can_cancel: bool = True,
 ) -> RenderCall:
     return RenderCall(
@@ -82,7 +80,6 @@ def render_call(
         submission_seconds=submission_seconds,
         prompt=prompt,
         seconds=seconds,
-        can_find=can_find,
         can_cancel=can_cancel,
     )
 

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Callable
 from decimal import Decimal
 from typing import TypeVar
-from urllib.parse import quote
 
 import msgspec
 from msgspec import Struct
@@ -35,13 +34,12 @@ LIMIT = 1_000_000  # bytes
 
 
 class RenderCall(OperationCall, frozen=True, kw_only=True):
-    """So many seconds of a film. `can_find` and `can_cancel` are those of its wire."""
+    """So many seconds of a film. `can_cancel` is that of its wire."""
 
     kind = "render"
 
     prompt: str
     seconds: int
-    can_find: bool = True
     can_cancel: bool = True
 
     @property
@@ -66,21 +64,13 @@ class _Shown(Struct):
     error: _Error | None = None
 
 
-class _Found(Struct):
-    operations: list[_Shown]
-
-
 _decode_shown = msgspec.json.Decoder(_Shown).decode
-_decode_found = msgspec.json.Decoder(_Found).decode
 
 
 class RendererWire:
     """An `OperationWire` of RenderCalls."""
 
-    def __init__(
-        self, client: UpstreamClient, base_url: str, *, can_find: bool, can_cancel: bool
-    ) -> None:
-        self.can_find = can_find
+    def __init__(self, client: UpstreamClient, base_url: str, *, can_cancel: bool) -> None:
         self.can_cancel = can_cancel
         self._client = client
         self._url = f"{base_url}/operations"
@@ -92,11 +82,6 @@ class RendererWire:
         call = HttpCall(self._url, self._headers, msgspec.json.encode(body))
         shown = await calls.post(call, _decode_shown, limit=LIMIT)
         return Accepted(shown.id, POLL_SECONDS)
-
-    async def find(self, reference: str, *, seconds: float) -> Accepted | Unknown:
-        url = f"{self._url}?reference={quote(reference)}"
-        found = await self._get(url, _decode_found, seconds)
-        return Accepted(found.operations[0].id, POLL_SECONDS) if found.operations else Unknown()
 
     async def poll(self, operation_id: str, *, seconds: float) -> OperationState:
         try:

@@ -59,22 +59,22 @@ CASES = {
         '"status": 503, "times": 1', "completed", submissions=("refused", "completed")
     ),
     "the answer to the submission is lost": Case(
-        '"drop": true, "times": 1', "completed", submissions=("drop",)
+        '"drop": true, "times": 1', "failed", "upstream_error", ("drop",), is_unreconciled=True
     ),
     "the answer to the submission does not come in time": Case(
         '"hang": true, "times": 1',
-        "completed",
-        submissions=("client_gone",),
-        request={"submission_seconds": 0.5},
-    ),
-    "the answer to the submission is no JSON": Case('"bad_json": true, "times": 1', "completed"),
-    "the answer is lost, and nobody can look it up": Case(
-        '"drop": true',
         "failed",
         "upstream_error",
-        ("drop",),
+        ("client_gone",),
         is_unreconciled=True,
-        request={"can_find": False},
+        request={"submission_seconds": 0.5},
+    ),
+    "the answer to the submission is no JSON": Case(
+        '"bad_json": true, "times": 1',
+        "failed",
+        "upstream_error",
+        ("running",),
+        is_unreconciled=True,
     ),
     "polls fail": Case('"status": 500, "at": ["poll"], "times": 2', "completed"),
     "our key is refused while it runs": Case(

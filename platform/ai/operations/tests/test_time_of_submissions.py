@@ -59,7 +59,7 @@ def run_by_hand(
         Operation.objects.filter(pk=operation_id).update(deadline_at=over_at)
     client = UpstreamClient()
     url = f"{simulator.url}/renderer/v1"
-    wire = TimedWire(client, url, can_find=True, can_cancel=True)
+    wire = TimedWire(client, url, can_cancel=True)
 
     async def run() -> None:
         try:

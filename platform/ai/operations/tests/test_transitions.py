@@ -39,7 +39,6 @@ POSSIBLE: dict[Step, list[Outcome]] = {
         Refused(ProviderUnavailable("quota")),
         Unanswered(LOST),
     ],
-    Step.FIND: [Accepted("op-1"), Unknown(), Unanswered(LOST)],
     Step.POLL: [
         Pending(0.5),
         Pending(poll_after=10_000.0),
@@ -61,13 +60,13 @@ def following(operation: Operation, outcome: Outcome, now: datetime = BEGIN) -> 
     return after(operation, outcome, now, chance=0.0)
 
 
-@given(st.data(), st.booleans())
-def test_every_course_ends_and_submits_once(data: st.DataObject, can_find: bool) -> None:
+@given(st.data())
+def test_every_course_ends_and_submits_once(data: st.DataObject) -> None:
     operation, now, begun, known = PLANNED, BEGIN, False, ""
     while True:
         if data.draw(st.booleans(), label="cancel"):
             operation = replace(operation, is_cancelled=True)
-        step = next_step(operation, now, can_find=can_find)
+        step = next_step(operation, now)
         if isinstance(step, End):
             end, outcome = step, None
             break
@@ -109,7 +108,7 @@ def _check_end(end: End, operation: Operation, outcome: Outcome | None, *, begun
 
 
 def test_nothing_is_submitted_after_the_deadline() -> None:
-    end = next_step(PLANNED, DEADLINE, can_find=True)
+    end = next_step(PLANNED, DEADLINE)
 
     assert isinstance(end, End)
     assert (end.status, end.is_unreconciled) == ("failed", False)
@@ -118,21 +117,21 @@ def test_nothing_is_submitted_after_the_deadline() -> None:
 def test_what_runs_at_the_deadline_is_cancelled_at_the_provider() -> None:
     running = replace(PLANNED, state=State.RUNNING, provider_id="op-1")
 
-    assert next_step(running, DEADLINE, can_find=True) is Step.CANCEL
-    assert next_step(running, DEADLINE - timedelta(seconds=1), can_find=True) is Step.POLL
+    assert next_step(running, DEADLINE) is Step.CANCEL
+    assert next_step(running, DEADLINE - timedelta(seconds=1)) is Step.POLL
 
 
 def test_one_that_was_asked_to_cancel_is_polled_for_its_verdict() -> None:
     asked = replace(PLANNED, state=State.CANCELLING, provider_id="op-1", is_cancelled=True)
 
-    assert next_step(asked, BEGIN, can_find=True) is Step.POLL
+    assert next_step(asked, BEGIN) is Step.POLL
 
 
 def test_the_verdict_is_asked_for_where_a_provider_refuses_to_cancel() -> None:
     operation = replace(PLANNED, state=State.RUNNING, provider_id="op-1", is_cancelled=True)
     steps = []
     for _ in range(8):
-        step = next_step(operation, BEGIN, can_find=True)
+        step = next_step(operation, BEGIN)
         steps.append(step)
         follows = following(operation, Unanswered(LOST) if step is Step.CANCEL else Pending())
         assert isinstance(follows, Continue)
@@ -176,7 +175,7 @@ def test_failed_polls_come_further_apart_until_one_is_answered() -> None:
     assert answered.operation.failures == 0
 
 
-@pytest.mark.parametrize("state", [State.SUBMITTING, State.RUNNING, State.FETCHING])
+@pytest.mark.parametrize("state", [State.RUNNING, State.FETCHING])
 def test_that_it_is_unknown_is_believed_when_it_is_said_again_and_again(state: State) -> None:
     operation = replace(PLANNED, state=state, provider_id="op-1")
     for _ in range(MAX_UNKNOWNS - 1):

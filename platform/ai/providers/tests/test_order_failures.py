@@ -80,7 +80,7 @@ async def failure_of(wire: Wire, seconds: float = 5.0) -> ProviderError:
 
 
 async def poll(wire: Wire, seconds: float = 5.0) -> object:
-    return await wire.poll(IDS[type(wire)], seconds=seconds)  # type: ignore[index]
+    return await wire.poll(IDS[type(wire)], seconds=seconds)
 
 
 @pytest.mark.parametrize(
@@ -232,14 +232,14 @@ async def test_junk_says_nothing_of_an_operation(
 
 
 async def test_a_state_that_is_new_to_us_goes_on(upstream: Upstream, wire: Wire) -> None:
-    upstream.answer = answer(NEW_STATES[type(wire)])  # type: ignore[index]
+    upstream.answer = answer(NEW_STATES[type(wire)])
     assert isinstance(await poll(wire), Pending)
 
 
 async def test_a_success_without_a_result_may_be_asked_again(
     upstream: Upstream, wire: Wire
 ) -> None:
-    upstream.answer = answer(EMPTY[type(wire)])  # type: ignore[index]
+    upstream.answer = answer(EMPTY[type(wire)])
     with pytest.raises(UpstreamError, match="no result"):
         await poll(wire)
 

@@ -108,13 +108,6 @@ async def test_an_operation_can_be_unknown_for_a_while(studio: Studio, provider:
     assert isinstance(await wire.poll(begun.id, seconds=SECONDS), Succeeded)
 
 
-@every_provider
-async def test_nothing_is_found_by_our_reference(studio: Studio, provider: str) -> None:
-    wire = studio.wire(provider)
-    assert not wire.can_find
-    assert await wire.find(str(uuid4()), seconds=SECONDS) == Unknown()
-
-
 @pytest.mark.parametrize("provider", ["vertex", "runway", "luma", "meshy"])
 async def test_a_running_operation_is_cancelled(studio: Studio, provider: str) -> None:
     wire = studio.wire(provider)
