@@ -91,7 +91,8 @@ class TeamAdmin(ReadOnly, Acting):
 
     @display(description="Owner")
     def owner(self, team: Team) -> User | None:
-        return next((each.account for each in self._members(team) if each.role == Role.OWNER), None)
+        members = team.members.all()
+        return next((each.account for each in members if each.role == Role.OWNER), None)
 
     @display(description="Members")
     def members_count(self, team: Team) -> int:
@@ -120,9 +121,6 @@ class TeamAdmin(ReadOnly, Acting):
     @action(description="Delete this team", icon="delete", permissions=["act"])
     def delete_team(self, request: HttpRequest, object_id: str) -> HttpResponse:
         return self.act(request, object_id, DeleteTeam)
-
-    def _members(self, team: Team) -> list[Member]:
-        return list(team.members.all())
 
 
 @admin.register(Member)

@@ -12,7 +12,7 @@ from accounts.services.email_kinds import EmailKind
 from common import link_tokens
 from teams import user_events
 from teams.models import Invitation
-from teams.services.locks import lock_team
+from teams.services.locks import lock_invitation
 from teams.services.records import publish
 from teams.tokens import digest
 from teams.types import INVITATION_LIFETIME, MAX_MAILS_PER_MAILBOX
@@ -21,28 +21,18 @@ from teams.types import INVITATION_LIFETIME, MAX_MAILS_PER_MAILBOX
 def _compose(kind: EmailKind, email: OutgoingEmail) -> EmailMultiAlternatives | None:
     """The mail with a new token, after which earlier ones are dead. None where the invitation has
     ended, or where the mailbox has received enough."""
-    if len(mailed_addresses(email)) >= MAX_MAILS_PER_MAILBOX:
+    if email.about is None or len(mailed_addresses(email)) >= MAX_MAILS_PER_MAILBOX:
         return None
     token = link_tokens.generate()
     with transaction.atomic():
-        invitation = _lock_invitation(email)
+        usable = Invitation.objects.usable().select_related("invited_by")
+        invitation = lock_invitation(usable.filter(pk=email.about))
         if invitation is None:
             return None
         invitation.digest, invitation.sent_at = digest(token), timezone.now()
         invitation.save(update_fields=["digest", "sent_at"])
         publish(invitation.team_id, managers=[user_events.invite_updated(invitation)])
     return email_kinds.render(kind, email.address, token=token, days=INVITATION_LIFETIME.days)
-
-
-def _lock_invitation(email: OutgoingEmail) -> Invitation | None:
-    """The invitation that the mail is about, its team locked; None where it has ended."""
-    if email.about is None:
-        return None
-    usable = Invitation.objects.usable().select_related("invited_by").filter(pk=email.about)
-    found = usable.first()
-    if found is None or lock_team(found.team_id) is None:
-        return None
-    return usable.first()
 
 
 INVITATION = EmailKind(

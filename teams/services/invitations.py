@@ -24,7 +24,7 @@ from teams.models import AuditEntry, Invitation, Member
 from teams.rights import is_above, manages
 from teams.services import pace
 from teams.services.emails import INVITATION
-from teams.services.locks import lock_membership, lock_team
+from teams.services.locks import lock_invitation, lock_membership
 from teams.services.records import publish, record
 from teams.services.revocations import revoke_invitation
 from teams.types import INVITATION_LIFETIME, MAX_MEMBERS, MAX_PENDING
@@ -83,11 +83,8 @@ def revoke(*, user: User, invitation_id: UUID) -> None:
 def revoke_for_operator(*, invitation_id: UUID) -> bool:
     """Revoke an invitation. Was it pending?"""
     pending = Invitation.objects.pending().select_related("invited_by").filter(pk=invitation_id)
-    found = pending.first()
-    if found is None or lock_team(found.team_id) is None:
-        return False
-    invitation = pending.first()
-    if invitation is None:  # it has ended meanwhile
+    invitation = lock_invitation(pending)
+    if invitation is None:
         return False
     revoke_invitation(invitation, actor=None)
     publish(invitation.team_id, managers=[user_events.invite_updated(invitation)])

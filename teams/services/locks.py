@@ -5,14 +5,26 @@ A user who joins or creates a team is locked before it.
 
 from uuid import UUID
 
+from django.db.models import QuerySet
+
 from accounts.models import User
 from teams.errors import NoTeam
-from teams.models import Member, Team
+from teams.models import Invitation, Member, Team
 
 
 def lock_team(team_id: UUID) -> Team | None:
     """The team, locked until the transaction ends; None where it is deleted."""
     return Team.objects.select_for_update().filter(pk=team_id).first()
+
+
+def lock_invitation(invitations: QuerySet[Invitation]) -> Invitation | None:
+    """The first of these invitations, its team locked until the transaction ends; None where there
+    is none, or none any more."""
+    found = invitations.first()
+    if found is None or lock_team(found.team_id) is None:
+        return None
+    # Read again, because it may have ended meanwhile.
+    return invitations.first()
 
 
 def lock_membership(user: User) -> Member:

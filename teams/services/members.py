@@ -9,6 +9,7 @@ from accounts.models import User
 from teams import user_events
 from teams.errors import (
     MemberNotFound,
+    NoTeam,
     OwnRole,
     RoleTooLow,
     TransferFirst,
@@ -112,11 +113,9 @@ def leave_departed(*, user: User, **_: Any) -> None:
     A team that they own goes to the admin who joined first, where there is none to the member who
     joined first; active accounts come before suspended ones.
     """
-    team_id = Member.objects.filter(account=user).values_list("team_id", flat=True).first()
-    if team_id is None or lock_team(team_id) is None:
-        return
-    mine = Member.objects.select_related("team", "account").filter(account=user).first()
-    if mine is None or mine.team_id != team_id:  # removed meanwhile; a locked user joins none
+    try:
+        mine = lock_membership(user)
+    except NoTeam:  # or removed meanwhile; a locked user joins none
         return
     if mine.role == Role.OWNER:
         successor = _successor(mine)

@@ -1,6 +1,6 @@
 """What every change of a team leaves behind: an entry of its audit log, and events for members."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from accounts.models import User
@@ -48,8 +48,4 @@ def publish(
     }
     for account_id, events in (others or {}).items():
         written[account_id] = [*events, *written.get(account_id, ())]
-    append_to_users(_of_those_with_events(written))
-
-
-def _of_those_with_events(written: Mapping[UUID, Sequence[NewEvent]]) -> Iterable[ToUser]:
-    return (ToUser(account_id, events) for account_id, events in written.items() if events)
+    append_to_users(ToUser(each, events) for each, events in written.items() if events)
