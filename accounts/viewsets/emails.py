@@ -14,6 +14,7 @@ from accounts.serializers.emails import (
 )
 from accounts.services import verification
 from accounts.types import AnybodysRequest, AuthenticatedRequest
+from common.validation import read
 from common.viewsets import ViewSet
 
 _SENT = "If your address is not verified yet, a mail is on its way to it."
@@ -36,9 +37,8 @@ class VerifyEmailViewSet(ViewSet):
     )
     def verify(self, request: AnybodysRequest) -> Response:
         """Verify an address by the token that was mailed to it."""
-        body = VerifyEmailSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        user = verification.verify_email(**body.validated_data, signed_in=request.user)
+        body = read(VerifyEmailSerializer, request.data)
+        user = verification.verify_email(**body, signed_in=request.user)
         return Response(VerifiedEmailSerializer(user).data)
 
 

@@ -19,8 +19,9 @@ from accounts.serializers.passwords import (
 from accounts.serializers.sessions import TokenPairSerializer
 from accounts.services import passwords
 from accounts.types import AuthenticatedRequest
-from accounts.viewsets.clients import with_client
+from accounts.viewsets.clients import read_with_client
 from common.openapi import error_responses
+from common.validation import read
 from common.viewsets import ViewSet
 from server.client_ip import client_ip_of
 
@@ -43,9 +44,8 @@ class ForgottenPasswordViewSet(ViewSet):
 
         The answer is the same for an address without an account.
         """
-        body = ForgotPasswordSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        passwords.request_reset(**body.validated_data, client_ip=client_ip_of(request))
+        body = read(ForgotPasswordSerializer, request.data)
+        passwords.request_reset(**body, client_ip=client_ip_of(request))
         answer = AcceptedSerializer({"detail": _SENT})
         return Response(answer.data, status=status.HTTP_202_ACCEPTED)
 
@@ -54,9 +54,7 @@ class ForgottenPasswordViewSet(ViewSet):
     )
     def reset(self, request: Request) -> Response:
         """Set a new password by a mailed token, and sign out everywhere."""
-        body = ResetPasswordSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        passwords.reset_password(**with_client(request, body))
+        passwords.reset_password(**read_with_client(request, ResetPasswordSerializer))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     @extend_schema(
@@ -66,9 +64,7 @@ class ForgottenPasswordViewSet(ViewSet):
     )
     def verify(self, request: Request) -> Response:
         """Can this token still be used to reset a password?"""
-        body = ResetTokenSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        valid = is_reset_token(**body.validated_data)
+        valid = is_reset_token(**read(ResetTokenSerializer, request.data))
         return Response(ResetTokenStateSerializer({"valid": valid}).data)
 
 
@@ -82,7 +78,6 @@ class PasswordViewSet(ViewSet):
     )
     def change(self, request: AuthenticatedRequest) -> Response:
         """Set a new password, and sign out everywhere but here."""
-        body = ChangePasswordSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        signed_in = passwords.change_password(user=request.user, **with_client(request, body))
+        values = read_with_client(request, ChangePasswordSerializer)
+        signed_in = passwords.change_password(user=request.user, **values)
         return Response(TokenPairSerializer(signed_in).data)

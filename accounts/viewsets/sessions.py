@@ -34,7 +34,7 @@ from accounts.serializers.sessions import (
 from accounts.serializers.users import UserSerializer
 from accounts.services import identities, sessions, users
 from accounts.types import AuthenticatedRequest
-from accounts.viewsets.clients import with_client
+from accounts.viewsets.clients import read_with_client
 from common.openapi import error_responses
 from common.pagination import PAGE_PARAMETERS, NewestFirst
 from common.viewsets import ViewSet
@@ -59,9 +59,7 @@ class SignInViewSet(ViewSet):
 
         A mail with a link is sent, which verifies the address.
         """
-        body = SignUpSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        signed_in = sessions.sign_up(**with_client(request, body))
+        signed_in = sessions.sign_up(**read_with_client(request, SignUpSerializer))
         return Response(TokenPairSerializer(signed_in).data, status=status.HTTP_201_CREATED)
 
     @extend_schema(
@@ -74,9 +72,7 @@ class SignInViewSet(ViewSet):
     )
     def sign_in(self, request: Request) -> Response:
         """Sign in by address and password."""
-        body = SignInSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        signed_in = sessions.sign_in(**with_client(request, body))
+        signed_in = sessions.sign_in(**read_with_client(request, SignInSerializer))
         return Response(TokenPairSerializer(signed_in).data)
 
     @extend_schema(
@@ -102,9 +98,7 @@ class SignInViewSet(ViewSet):
 
         A token signs in once, within ten minutes after it was issued.
         """
-        body = IdTokenSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        signed_in = identities.sign_in_with_google(**with_client(request, body))
+        signed_in = identities.sign_in_with_google(**read_with_client(request, IdTokenSerializer))
         return Response(TokenPairSerializer(signed_in).data)
 
     @extend_schema(
@@ -120,9 +114,7 @@ class SignInViewSet(ViewSet):
         are revoked, access tokens too. A session is also refused when it has reached its maximum
         age (90 days, unless configured otherwise). Then sign in again.
         """
-        body = RefreshSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        signed_in = sessions.refresh(**with_client(request, body))
+        signed_in = sessions.refresh(**read_with_client(request, RefreshSerializer))
         return Response(TokenPairSerializer(signed_in).data)
 
 

@@ -7,6 +7,7 @@ from rest_framework.response import Response
 from accounts.serializers.users import ProfileChangesSerializer, ProfileSerializer
 from accounts.services import users
 from accounts.types import AuthenticatedRequest
+from common.validation import read
 from common.viewsets import ViewSet
 
 
@@ -23,9 +24,8 @@ class ProfileViewSet(ViewSet):
     )
     def partial_update(self, request: AuthenticatedRequest) -> Response:
         """Change some fields of the profile."""
-        body = ProfileChangesSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        user = users.update_profile(user=request.user, **body.validated_data)
+        body = read(ProfileChangesSerializer, request.data)
+        user = users.update_profile(user=request.user, **body)
         return Response(ProfileSerializer(user).data)
 
     @extend_schema(operation_id="deactivateAccount", responses={204: None})
