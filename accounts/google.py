@@ -1,6 +1,7 @@
 """ID tokens of Google (OpenID Connect Core 1.0, 3.1.3.7; RFC 8725 for known attacks)."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -106,10 +107,10 @@ def _identity(claims: dict[str, Any], text: str) -> IdentityClaims:
     return IdentityClaims(
         issuer=_SAME_ISSUER.get(claims["iss"], claims["iss"]),
         subject=subject,
-        email=_email(claims.get("email")),
+        email=_valid(claims.get("email"), 254, validate_address).lower(),
         email_verified=claims.get("email_verified") is True,
         name=_name(claims.get("name")),
-        picture=_picture(claims.get("picture")),
+        picture=_valid(claims.get("picture"), 500, validate_picture_url),
         token_digest=_digest(claims, text),
         token_expires_at=datetime.fromtimestamp(int(claims["iat"]), UTC) + MAX_AGE + _LEEWAY,
     )
@@ -121,27 +122,17 @@ def _digest(claims: dict[str, Any], text: str) -> bytes:
     return sha256(signed.encode(errors="surrogatepass")).digest()
 
 
-def _email(value: object) -> str:
-    """The address in the form of accounts, in lower case."""
-    if not isinstance(value, str) or len(value) > 254:
-        return ""
-    try:
-        validate_address(value)
-    except ValidationError:
-        return ""
-    return value.lower()
-
-
 def _name(value: object) -> str:
     """The name as one line, cut where it is too long."""
     return _NOT_IN_A_NAME.sub("", value).strip()[:200] if isinstance(value, str) else ""
 
 
-def _picture(value: object) -> str:
-    if not isinstance(value, str) or len(value) > 500:
+def _valid(value: object, longest: int, validate: Callable[[str], None]) -> str:
+    """The text, or "" where accounts cannot store it."""
+    if not isinstance(value, str) or len(value) > longest:
         return ""
     try:
-        validate_picture_url(value)
+        validate(value)
     except ValidationError:
         return ""
     return value

@@ -37,8 +37,9 @@ def new_secret() -> bytes:
 
 
 def written(secret: bytes) -> str:
-    """The secret for typing into an app: Base32 in groups of four."""
-    return _in_groups(base64.b32encode(secret).decode())
+    """The secret for typing: Base32 in groups of four."""
+    text = base64.b32encode(secret).decode()
+    return "-".join(text[start : start + 4] for start in range(0, len(text), 4))
 
 
 def provisioning_uri(secret: bytes, address: str) -> str:
@@ -61,10 +62,7 @@ def steps_of(secret: bytes, code: str, seconds: float) -> Iterator[int]:
 
 
 def new_recovery_codes() -> list[str]:
-    return [
-        _in_groups(base64.b32encode(secrets.token_bytes(_RECOVERY_BYTES)).decode())
-        for _ in range(RECOVERY_CODES)
-    ]
+    return [written(secrets.token_bytes(_RECOVERY_BYTES)) for _ in range(RECOVERY_CODES)]
 
 
 def recovery_digest(code: str) -> str:
@@ -90,7 +88,3 @@ def unseal(sealed: str, user_id: UUID, *, within: timedelta | None = None) -> by
 
 def _totp(secret: bytes) -> TOTP:
     return TOTP(secret, _DIGITS, SHA1(), STEP_SECONDS)  # noqa: S303
-
-
-def _in_groups(text: str) -> str:
-    return "-".join(text[start : start + 4] for start in range(0, len(text), 4))

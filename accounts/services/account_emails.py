@@ -15,19 +15,13 @@ from common import link_tokens
 
 
 class AccountEmail(StrEnum):
-    """The names of these kinds of mail."""
+    """The names of these kinds of mail; of a kind with a token it is also the token's purpose."""
 
     VERIFY_EMAIL = "verify_email"
     RESET_PASSWORD = "reset_password"  # noqa: S105
     PASSWORD_CHANGED = "password_changed"  # noqa: S105
     PASSWORD_GUESSED = "password_guessed"  # noqa: S105
     CODE_GUESSED = "code_guessed"
-
-
-_PURPOSES = {
-    AccountEmail.VERIFY_EMAIL: EmailedToken.Purpose.VERIFY_EMAIL,
-    AccountEmail.RESET_PASSWORD: EmailedToken.Purpose.RESET_PASSWORD,
-}
 
 
 def _to_address(kind: EmailKind, email: OutgoingEmail) -> EmailMultiAlternatives:
@@ -45,7 +39,7 @@ def _with_token(kind: EmailKind, email: OutgoingEmail) -> EmailMultiAlternatives
     user = _recipient(email)
     if user is None or _mailbox_is_full(email):
         return None
-    purpose = _PURPOSES[AccountEmail(kind.name)]
+    purpose = EmailedToken.Purpose(kind.name)
     if purpose == EmailedToken.Purpose.VERIFY_EMAIL and user.is_of_its_address:
         return None
     token, lifetime = link_tokens.generate(), emailed_tokens.LIFETIMES[purpose]
