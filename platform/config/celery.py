@@ -12,6 +12,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 from config.checks import refuse_unsafe_start
+from observability import exporters
 
 # The default settings refuse an unsafe start; `make run` chooses dev.
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.prod")
@@ -58,7 +59,6 @@ def check_settings(**_: object) -> None:
 @signals.beat_init.connect
 def start_metrics_of_beat(**_: object) -> None:
     """The beat reads the stores, too."""
-    _start_metrics("beat")
     _start_observability("beat")
 
 
@@ -71,7 +71,6 @@ def note_sending(headers: dict[str, Any], **_: object) -> None:
 @signals.celeryd_after_setup.connect
 def start_event_loop(instance: Any, **_: object) -> None:
     """Start before Celery connects to the broker: workers find jobs without a broker, too."""
-    _start_metrics("worker")
     _start_observability("worker")
     try:
         _start_jobs(list(instance.app.amqp.queues.consume_from))
@@ -88,32 +87,17 @@ def _start_jobs(queues: list[str]) -> None:
     get_worker().start(queues)
 
 
-def _start_metrics(kind: Literal["worker", "beat"]) -> None:
-    """Raises SystemExit where the port is not free, because Celery ignores ordinary exceptions of
-    signals."""
-    from config.metrics import start
-
-    try:
-        start(kind)
-    except OSError as error:
-        raise SystemExit(str(error)) from None
-
-
 def _start_observability(kind: Literal["worker", "beat"]) -> None:
-    """Raises SystemExit where the settings cannot be used: a worker would take messages without
-    the loop that does their jobs."""
-    from observability.exporters import NotStarted, start
+    """Metrics, traces and reports of errors. Raises SystemExit where the port is not free or the
+    settings cannot be used, because Celery ignores ordinary exceptions of signals: a worker would
+    take messages without the loop that does their jobs."""
+    from config import metrics
 
     try:
-        start(kind)
-    except NotStarted as error:
+        metrics.start(kind)
+        exporters.start(kind)
+    except (OSError, exporters.NotStarted) as error:
         raise SystemExit(str(error)) from None
-
-
-def _stop_observability() -> None:
-    from observability.exporters import stop
-
-    stop()
 
 
 @signals.worker_shutting_down.connect
@@ -130,4 +114,4 @@ def stop_event_loop(**_: object) -> None:
     from work.jobs.worker import get_worker
 
     get_worker().stop()
-    _stop_observability()
+    exporters.stop()

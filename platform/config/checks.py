@@ -207,31 +207,16 @@ def shadows(source_root: Path) -> list[Path]:
 
 
 @register()
-def production_is_safe(
+def settings_are_safe(
     app_configs: Sequence[AppConfig] | None, **_: object
 ) -> Sequence[CheckMessage]:
-    return [Error(danger, id="config.E002") for danger in production_dangers()]
-
-
-@register()
-def metrics_are_private(
-    app_configs: Sequence[AppConfig] | None, **_: object
-) -> Sequence[CheckMessage]:
-    return [Error(danger, id="config.E003") for danger in metrics_dangers()]
-
-
-@register()
-def observability_is_possible(
-    app_configs: Sequence[AppConfig] | None, **_: object
-) -> Sequence[CheckMessage]:
-    return [Error(danger, id="config.E004") for danger in observability_dangers()]
-
-
-@register()
-def platform_is_a_source_root(
-    app_configs: Sequence[AppConfig] | None, **_: object
-) -> Sequence[CheckMessage]:
-    return [
-        Error(f"{path} must not exist: see platform/README.md.", id="config.E001")
-        for path in shadows(settings.BASE_DIR / "platform")
-    ]
+    dangers = {
+        "config.E001": (
+            f"{path} must not exist: see platform/README.md."
+            for path in shadows(settings.BASE_DIR / "platform")
+        ),
+        "config.E002": production_dangers(),
+        "config.E003": metrics_dangers(),
+        "config.E004": observability_dangers(),
+    }
+    return [Error(danger, id=kind) for kind, found in dangers.items() for danger in found]

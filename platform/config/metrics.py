@@ -30,6 +30,6 @@ def start(kind: Kind) -> None:
     serve(settings.METRICS_HOST, port)
     if kind == "beat":
         # Its metrics are those of the beat alone.
-        from config.store_metrics import StoreReader
+        from config import store_metrics
 
-        StoreReader().start()
+        store_metrics.start()

@@ -112,30 +112,26 @@ _OF_DATABASE = (
 _OF_REDIS = (queued_messages, oldest_message)
 
 
-class StoreReader:
-    """Reads the stores in a thread of its own until the process ends."""
-
-    def start(self) -> None:
-        for metric in (*_OF_DATABASE, *_OF_REDIS):
-            metric.replace({})
-        sweep_interval.replace({(name,): _interval(name) for name in SWEEPS})
-        threading.Thread(target=self._run, name="store metrics", daemon=True).start()
-
-    def _run(self) -> None:
-        asyncio.run(_read_on())
+def start() -> None:
+    """Read the stores, in a thread of its own, until the process ends."""
+    for metric in (*_OF_DATABASE, *_OF_REDIS):
+        metric.replace({})
+    sweep_interval.replace({(name,): _interval(name) for name in SWEEPS})
+    threading.Thread(
+        target=lambda: asyncio.run(_read_on()), name="store metrics", daemon=True
+    ).start()
 
 
 async def _read_on() -> None:
-    database = get_database()
     while True:
-        await _read(database)
+        await _read()
         await asyncio.sleep(READ_SECONDS)
 
 
-async def _read(database: Database) -> None:
+async def _read() -> None:
     """Read both stores. A store that fails takes its metrics with it."""
     readings = {
-        "database": (_read_database(database), _OF_DATABASE),
+        "database": (_read_database(get_database()), _OF_DATABASE),
         "redis": (_read_redis(), _OF_REDIS),
     }
     for store, (reading, metrics) in readings.items():

@@ -1,9 +1,7 @@
 """The operators' admin: names, colours, and its menu."""
 
-from collections.abc import Callable
 from typing import Any
 
-from django.http import HttpRequest
 from django.templatetags.static import static
 from django.urls import reverse_lazy
 
@@ -17,12 +15,12 @@ def _page(title: str, icon: str, model: str) -> dict[str, Any]:
         "title": title,
         "icon": icon,
         "link": reverse_lazy(f"admin:{app}_{name}_changelist"),
-        "permission": _may_view(model),
+        "permission": lambda request: may_view(request.user, model),
     }
 
 
-def _may_view(model: str) -> Callable[[HttpRequest], bool]:
-    return lambda request: may_view(request.user, model)
+def _group(title: str, *items: dict[str, Any]) -> dict[str, Any]:
+    return {"title": title, "separator": True, "items": [*items]}
 
 
 UNFOLD: dict[str, Any] = {
@@ -71,98 +69,71 @@ UNFOLD: dict[str, Any] = {
                     },
                 ],
             },
-            {
-                "title": "People",
-                "separator": True,
-                "items": [
-                    _page("Users", "group", "accounts.user"),
-                    _page("API keys", "key", "accounts.apikey"),
-                    _page("Sessions", "devices", "accounts.usersession"),
-                    _page("Deletions of data", "delete_forever", "userdata.deletion"),
-                    _page("Groups of operators", "badge", "auth.group"),
-                ],
-            },
-            {
-                "title": "Teams",
-                "separator": True,
-                "items": [
-                    _page("Teams", "diversity_3", "teams.team"),
-                    _page("Members", "badge", "teams.member"),
-                    _page("Invitations", "outgoing_mail", "teams.invitation"),
-                    _page("Audit log of teams", "history", "teams.auditentry"),
-                ],
-            },
-            {
-                "title": "Money",
-                "separator": True,
-                "items": [
-                    _page("Subscriptions", "card_membership", "billing.subscription"),
-                    _page("Wallets", "account_balance_wallet", "billing.wallet"),
-                    _page("Ledger", "receipt_long", "billing.ledgerentry"),
-                    _page("Charges", "bolt", "billing.charge"),
-                    _page("Usage by day", "bar_chart", "billing.usagedaily"),
-                    _page("Plans", "sell", "billing.plan"),
-                    _page("Contracts", "contract", "billing.contractallowance"),
-                ],
-            },
-            {
-                "title": "Catalog",
-                "separator": True,
-                "items": [
-                    _page("Models", "smart_toy", "catalog.aimodel"),
-                    _page("Prices", "price_change", "catalog.priceversion"),
-                    _page("Providers", "cloud", "health.provider"),
-                    _page("Retired names", "history_toggle_off", "catalog.retiredmodel"),
-                ],
-            },
-            {
-                "title": "Content",
-                "separator": True,
-                "items": [
-                    _page("Feature flags", "flag", "content.flagrecord"),
-                    _page("Pages, news, banners", "article", "content.entry"),
-                    _page("Revisions", "history", "content.revision"),
-                ],
-            },
-            {
-                "title": "Work",
-                "separator": True,
-                "items": [
-                    _page("Conversations", "forum", "conversations.conversation"),
-                    _page("Feedback", "thumbs_up_down", "conversations.feedback"),
-                    _page("Councils", "groups", "council.session"),
-                    _page("Generation jobs", "palette", "studios.generation"),
-                    _page("Project runs", "account_tree", "projects.run"),
-                    _page("Written changes", "commit", "projects.apply"),
-                    _page("Jobs", "work_history", "jobs.job"),
-                    _page("Operations of providers", "hourglass", "operations.operation"),
-                ],
-            },
-            {
-                "title": "Accounts elsewhere",
-                "separator": True,
-                "items": [
-                    _page("Connectors", "link", "connectors.connector"),
-                    _page("Workspaces", "source", "workspaces.workspace"),
-                ],
-            },
-            {
-                "title": "Files",
-                "separator": True,
-                "items": [
-                    _page("Uploads", "upload_file", "files.upload"),
-                    _page("Stored files", "folder_open", "files.storedfile"),
-                ],
-            },
-            {
-                "title": "System",
-                "separator": True,
-                "items": [
-                    _page("Audit log", "policy", "admin.logentry"),
-                    _page("Failed sign-ins", "lock_clock", "accounts.signinfailures"),
-                    _page("Outgoing mail", "mail", "accounts.outgoingemail"),
-                ],
-            },
+            _group(
+                "People",
+                _page("Users", "group", "accounts.user"),
+                _page("API keys", "key", "accounts.apikey"),
+                _page("Sessions", "devices", "accounts.usersession"),
+                _page("Deletions of data", "delete_forever", "userdata.deletion"),
+                _page("Groups of operators", "badge", "auth.group"),
+            ),
+            _group(
+                "Teams",
+                _page("Teams", "diversity_3", "teams.team"),
+                _page("Members", "badge", "teams.member"),
+                _page("Invitations", "outgoing_mail", "teams.invitation"),
+                _page("Audit log of teams", "history", "teams.auditentry"),
+            ),
+            _group(
+                "Money",
+                _page("Subscriptions", "card_membership", "billing.subscription"),
+                _page("Wallets", "account_balance_wallet", "billing.wallet"),
+                _page("Ledger", "receipt_long", "billing.ledgerentry"),
+                _page("Charges", "bolt", "billing.charge"),
+                _page("Usage by day", "bar_chart", "billing.usagedaily"),
+                _page("Plans", "sell", "billing.plan"),
+                _page("Contracts", "contract", "billing.contractallowance"),
+            ),
+            _group(
+                "Catalog",
+                _page("Models", "smart_toy", "catalog.aimodel"),
+                _page("Prices", "price_change", "catalog.priceversion"),
+                _page("Providers", "cloud", "health.provider"),
+                _page("Retired names", "history_toggle_off", "catalog.retiredmodel"),
+            ),
+            _group(
+                "Content",
+                _page("Feature flags", "flag", "content.flagrecord"),
+                _page("Pages, news, banners", "article", "content.entry"),
+                _page("Revisions", "history", "content.revision"),
+            ),
+            _group(
+                "Work",
+                _page("Conversations", "forum", "conversations.conversation"),
+                _page("Feedback", "thumbs_up_down", "conversations.feedback"),
+                _page("Councils", "groups", "council.session"),
+                _page("Generation jobs", "palette", "studios.generation"),
+                _page("Project runs", "account_tree", "projects.run"),
+                _page("Written changes", "commit", "projects.apply"),
+                _page("Jobs", "work_history", "jobs.job"),
+                _page("Operations of providers", "hourglass", "operations.operation"),
+            ),
+            _group(
+                "Accounts elsewhere",
+                _page("Connectors", "link", "connectors.connector"),
+                _page("Workspaces", "source", "workspaces.workspace"),
+            ),
+            _group(
+                "Files",
+                _page("Uploads", "upload_file", "files.upload"),
+                _page("Stored files", "folder_open", "files.storedfile"),
+            ),
+            _group(
+                "System",
+                _page("Audit log", "policy", "admin.logentry"),
+                _page("Failed sign-ins", "lock_clock", "accounts.signinfailures"),
+                _page("Outgoing mail", "mail", "accounts.outgoingemail"),
+            ),
         ],
     },
 }
