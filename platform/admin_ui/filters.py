@@ -19,10 +19,6 @@ class PeriodFilter(DropdownFilter):
     title = "period"
     parameter_name = "days"
 
-    @classmethod
-    def is_chosen(cls, request: HttpRequest) -> bool:
-        return request.GET.get(cls.parameter_name) in _PERIODS
-
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         return list(_PERIODS.items())
 

@@ -139,15 +139,10 @@ def _check_items(items: Iterable[Any], containers: list[Any]) -> None:
     for item in items:
         if isinstance(item, str):
             _check_text(item)
-        elif isinstance(item, float):
-            _check_number(item)
+        elif isinstance(item, float) and not math.isfinite(item):
+            raise _number_too_large()
         elif isinstance(item, (list, dict)):
             containers.append(item)
-
-
-def _check_number(number: float) -> None:
-    if not math.isfinite(number):
-        raise _number_too_large()
 
 
 def _check_text(text: str) -> None:

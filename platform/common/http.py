@@ -3,7 +3,6 @@
 aiohttp carries the calls; docs/decisions/0003-upstream-transport.md says why.
 """
 
-import asyncio
 import socket
 import time
 from collections.abc import Awaitable, Mapping
@@ -14,6 +13,7 @@ from typing import NamedTuple
 import aiohttp
 from yarl import URL
 
+from common.loop_local import LoopLocal
 from observability.tracing.spans import with_traceparent
 
 _IDLE_CONNECTION = 60.0  # seconds that an unused connection is kept
@@ -132,7 +132,7 @@ class UpstreamClient:
     """
 
     def __init__(self) -> None:
-        self._by_loop: dict[asyncio.AbstractEventLoop, _Sessions] = {}
+        self._sessions = LoopLocal(_Sessions.open)
 
     async def post(
         self,
@@ -166,7 +166,7 @@ class UpstreamClient:
 
     async def aclose(self) -> None:
         """Close the connections of the running loop."""
-        for session in self._by_loop.pop(asyncio.get_running_loop(), ()):
+        for session in self._sessions.pop() or ():
             await session.close()
 
     async def _send(
@@ -187,7 +187,7 @@ class UpstreamClient:
                 method, target, data=body, headers=headers, allow_redirects=False, timeout=timeout
             )
 
-        sessions = self._sessions()
+        sessions = self._sessions.get()
         connection = _Connection()
         _connection.set(connection)
         sent_at = time.monotonic()
@@ -204,15 +204,3 @@ class UpstreamClient:
         except (aiohttp.ClientError, OSError, ValueError) as error:  # ValueError: no URL
             raise TransportError(type(error).__name__) from error
         return UpstreamResponse(response)
-
-    def _sessions(self) -> _Sessions:
-        loop = asyncio.get_running_loop()
-        sessions = self._by_loop.get(loop)
-        if sessions is None:
-            self._forget_closed_loops()
-            sessions = self._by_loop[loop] = _Sessions.open()
-        return sessions
-
-    def _forget_closed_loops(self) -> None:
-        for loop in [loop for loop in self._by_loop if loop.is_closed()]:
-            del self._by_loop[loop]

@@ -29,3 +29,7 @@ class LoopLocal(Generic[T]):
             self._kept = {known: its for known, its in self._kept.items() if not known.is_closed()}
             item = self._kept[loop] = self._factory()
         return item
+
+    def pop(self) -> T | None:
+        """The running loop's object, which is forgotten; None where it has asked for none."""
+        return self._kept.pop(asyncio.get_running_loop(), None)

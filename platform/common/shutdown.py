@@ -35,11 +35,6 @@ def notice_seconds(environ: Mapping[str, str]) -> int:
     return notice
 
 
-def grace_seconds(environ: Mapping[str, str]) -> int:
-    """How long a supervisor waits between SIGTERM and SIGKILL."""
-    return drain_seconds(environ) + GRACE_SECONDS
-
-
 def _seconds(environ: Mapping[str, str], name: str, default: int) -> int:
     text = environ.get(name) or str(default)
     if not text.isdecimal():
