@@ -1,12 +1,12 @@
 """Google Drive's REST interface, version 3 (developers.google.com/drive/api/reference/rest/v3)."""
 
 from datetime import datetime
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from msgspec import Struct
 
-from integrations.safe_http.errors import HostFailed, Rejected
-from integrations.safe_http.rest import Renew, RestClient, items_of, quoted, text_of
+from integrations.safe_http.errors import Rejected
+from integrations.safe_http.rest import RestClient, items_of, quoted, text_of
 
 _PAGE: Final = 50
 _FILE: Final = "id,name,mimeType,size,modifiedTime"
@@ -37,23 +37,13 @@ class DrivePage(Struct, frozen=True):
     next_page: str | None
 
 
-class Drive:
+class Drive(RestClient):
     """One person's drive. All methods raise HostError."""
-
-    def __init__(self, base_url: str, token: str, renew: Renew | None = None) -> None:
-        """Raises AddressNotCalled."""
-        self._calls = RestClient(base_url, token, renew=renew)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._calls.close()
 
     def get_login(self) -> str:
         """The address of the account."""
-        about = self._calls.get("/about", fields="user(emailAddress)")
-        return text_of(about.get("user") if isinstance(about, dict) else None, "emailAddress")
+        about = self.get_object("/about", fields="user(emailAddress)")
+        return text_of(about.get("user"), "emailAddress")
 
     def list_files(self, *, query: str, page: str) -> DrivePage:
         """Files, the latest changed first; with `query` those with this text in their names. `page`
@@ -70,15 +60,13 @@ class Drive:
         }
         if page:
             asked["pageToken"] = page
-        found = self._calls.get("/files", **asked)
-        if not isinstance(found, dict):
-            raise HostFailed("The answer is no list of files.", may_be_done=False)
+        found = self.get_object("/files", **asked)
         files = tuple(_file(row) for row in items_of(found.get("files")))
         return DrivePage(files, found.get("nextPageToken") or None)
 
     def get_file(self, file_id: str) -> DriveFile:
         """Raises Missing."""
-        return _file(self._calls.get(f"/files/{quoted(file_id)}", fields=_FILE))
+        return _file(self.get(f"/files/{quoted(file_id)}", fields=_FILE))
 
     def download(self, file: DriveFile, *, max_bytes: int) -> tuple[str, bytes]:
         """The name and the content of a file; documents of Google's editors are exported. Raises
@@ -94,7 +82,7 @@ class Drive:
             name = name if name.endswith(ending) else name + ending
         elif (file.size or 0) > max_bytes:
             raise Rejected(f"This is longer than {max_bytes:,} bytes.")
-        answer = self._calls.send(
+        answer = self.send(
             "GET", path, params=params, media_types=(), max_bytes=max_bytes, seconds=_SECONDS
         )
         return name, answer.body

@@ -8,8 +8,6 @@ from integrations.githosts.registry import connect
 from integrations.githosts.types import HostKind
 from integrations.safe_http.errors import HostError, TokenRefused
 
-_HOSTS = {Provider.GITHUB: HostKind.GITHUB, Provider.GITLAB: HostKind.GITLAB}
-
 
 def login_of(service: Service, access_token: str) -> str:
     """The name of the account at the provider. Raises ConnectorUnavailable, ConnectorBusy,
@@ -18,7 +16,7 @@ def login_of(service: Service, access_token: str) -> str:
         if service.provider == Provider.GOOGLE_DRIVE:
             with Drive(service.base_url, access_token) as drive:
                 return drive.get_login()
-        with connect(_HOSTS[service.provider], service.base_url, access_token) as host:
+        with connect(HostKind(service.provider), service.base_url, access_token) as host:
             return host.get_login()
     except TokenRefused:
         # It has just been issued.

@@ -115,7 +115,7 @@ class Connector(models.Model):
     @property
     def is_about_to_end(self) -> bool:
         """Has the access token ended, or does it within a minute?"""
-        return self._ends_before(timezone.now() + _MARGIN)
+        return self.expires_at is not None and self.expires_at <= timezone.now() + _MARGIN
 
     @property
     def tokens(self) -> Tokens:
@@ -136,9 +136,6 @@ class Connector(models.Model):
         self.expires_at = tokens.expires_at
         self.scopes = None if tokens.scopes is None else [*tokens.scopes]
         self.refused_at = None
-
-    def _ends_before(self, moment: datetime) -> bool:
-        return self.expires_at is not None and self.expires_at <= moment
 
 
 def _sealed(plain: str, purpose: str, owner: UUID) -> str:

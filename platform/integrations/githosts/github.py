@@ -6,7 +6,7 @@ moved to it, never by force.
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any, Self
+from typing import Any
 from uuid import UUID
 
 from integrations.githosts.commits import RECENT, find_commit
@@ -50,7 +50,7 @@ def api_url(base_url: str) -> str:
     return f"{base_url}/api/v3" if base_url else CLOUD
 
 
-class GitHub:
+class GitHub(RestClient):
     """An `integrations.githosts.types.GitHost`."""
 
     def __init__(self, base_url: str, token: str, renew: Renew | None = None) -> None:
@@ -59,16 +59,10 @@ class GitHub:
             "Accept": "application/vnd.github+json",
             "X-GitHub-Api-Version": "2022-11-28",
         }
-        self._calls = RestClient(api_url(base_url), token, headers=headers, renew=renew)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._calls.close()
+        super().__init__(api_url(base_url), token, headers=headers, renew=renew)
 
     def token_info(self) -> TokenInfo:
-        answer = self._calls.send("GET", "/user")
+        answer = self.send("GET", "/user")
         scopes = answer.headers.get("x-oauth-scopes")
         return TokenInfo(
             login=text_of(decoded(answer), "login"),
@@ -77,12 +71,12 @@ class GitHub:
         )
 
     def get_login(self) -> str:
-        return text_of(self._calls.get("/user"), "login")
+        return text_of(self.get("/user"), "login")
 
     def list_repositories(self, *, query: str, page: int) -> RepositoryPage:
         found: list[Repository] = []
         for number in range(page, page + (_SEARCHED_PAGES if query else 1)):
-            rows = self._calls.get("/user/repos", sort="pushed", per_page=_PAGE, page=number)
+            rows = self.get("/user/repos", sort="pushed", per_page=_PAGE, page=number)
             repositories = [_repository(row) for row in items_of(rows)]
             found += [each for each in repositories if query.lower() in each.name.lower()]
             if len(repositories) < _PAGE:
@@ -90,11 +84,11 @@ class GitHub:
         return RepositoryPage(tuple(found), number + 1)
 
     def get_repository(self, name: str) -> Repository:
-        return _repository(self._calls.get(_path(name)))
+        return _repository(self.get(_path(name)))
 
     def get_branch(self, repository: str, branch: str) -> Branch | None:
         try:
-            row = self._calls.get_object(f"{_path(repository)}/branches/{quoted(branch)}")
+            row = self.get_object(f"{_path(repository)}/branches/{quoted(branch)}")
         except Missing:
             return None
         # The old name of a renamed branch leads to the new one.
@@ -105,7 +99,7 @@ class GitHub:
     def list_tree(self, repository: str, commit: str) -> list[Entry]:
         try:
             url = f"{_path(repository)}/git/trees/{commit}"
-            listing = self._calls.get_object(url, recursive=1)
+            listing = self.get_object(url, recursive=1)
         except Rejected as error:
             raise EmptyRepository("The repository has no commit yet.") from error
         rows = [row for row in items_of(listing.get("tree")) if row.get("type") != "tree"]
@@ -117,7 +111,7 @@ class GitHub:
         ]
 
     def read_blob(self, repository: str, sha: str, *, max_bytes: int) -> bytes:
-        answer = self._calls.send(
+        answer = self.send(
             "GET",
             f"{_path(repository)}/git/blobs/{quoted(sha)}",
             headers=_RAW,
@@ -137,7 +131,7 @@ class GitHub:
             "parents": [commit.parent],
             "author": author,
         }
-        sha = text_of(decoded(self._calls.send("POST", f"{path}/git/commits", json=body)), "sha")
+        sha = text_of(self.post(f"{path}/git/commits", body), "sha")
         announce(sha)
         if commit.is_new:
             self._create_branch(commit, sha)
@@ -147,11 +141,11 @@ class GitHub:
 
     def _create_tree(self, commit: Commit) -> str:
         path = _path(commit.repository)
-        parent = self._calls.get_object(f"{path}/git/commits/{commit.parent}")
+        parent = self.get_object(f"{path}/git/commits/{commit.parent}")
         blobs = self._create_blobs(commit)
         rows = [row for change in commit.changes for row in _tree_rows(change, commit, blobs)]
         body = {"base_tree": text_of(parent.get("tree"), "sha"), "tree": rows}
-        return text_of(decoded(self._calls.send("POST", f"{path}/git/trees", json=body)), "sha")
+        return text_of(self.post(f"{path}/git/trees", body), "sha")
 
     def _create_blobs(self, commit: Commit) -> dict[str, str]:
         """Blobs of the files that are too much for the tree, by path."""
@@ -166,14 +160,14 @@ class GitHub:
         def create(name: str) -> str:
             body = {"content": contents[name], "encoding": "utf-8"}
             url = f"{_path(commit.repository)}/git/blobs"
-            return text_of(decoded(self._calls.send("POST", url, json=body)), "sha")
+            return text_of(self.post(url, body), "sha")
 
         return dict(zip(large, side_by_side(create, large), strict=True))
 
     def _create_branch(self, commit: Commit, sha: str) -> None:
         body = {"ref": f"refs/heads/{commit.branch}", "sha": sha}
         try:
-            self._calls.send("POST", f"{_path(commit.repository)}/git/refs", json=body)
+            self.send("POST", f"{_path(commit.repository)}/git/refs", json=body)
         except Rejected as error:
             if "already exists" in str(error):
                 raise TipMoved(f"The branch {commit.branch} was created meanwhile.") from None
@@ -182,7 +176,7 @@ class GitHub:
     def _move_branch(self, commit: Commit, sha: str) -> None:
         url = f"{_path(commit.repository)}/git/refs/heads/{quoted_path(commit.branch)}"
         try:
-            self._calls.send("PATCH", url, json={"sha": sha, "force": False})
+            self.send("PATCH", url, json={"sha": sha, "force": False})
         except Rejected as error:
             if "fast forward" in str(error) or "does not exist" in str(error):
                 raise TipMoved(f"The branch {commit.branch} has changed meanwhile.") from None
@@ -190,7 +184,7 @@ class GitHub:
 
     def find(self, repository: str, branch: str, *, commit: str, key: UUID) -> str | None:
         try:
-            rows = self._calls.get(f"{_path(repository)}/commits", sha=branch, per_page=RECENT)
+            rows = self.get(f"{_path(repository)}/commits", sha=branch, per_page=RECENT)
         except Missing:
             return None
         commits = [
@@ -204,11 +198,9 @@ class GitHub:
         path, owner = _path(repository), repository.partition("/")[0]
         body = {"title": title, "body": text, "head": branch, "base": into}
         try:
-            return text_of(
-                decoded(self._calls.send("POST", f"{path}/pulls", json=body)), "html_url"
-            )
+            return text_of(self.post(f"{path}/pulls", body), "html_url")
         except Rejected:
-            found = self._calls.get(f"{path}/pulls", head=f"{owner}:{branch}", base=into)
+            found = self.get(f"{path}/pulls", head=f"{owner}:{branch}", base=into)
             for row in items_of(found):
                 return text_of(row, "html_url")
             raise

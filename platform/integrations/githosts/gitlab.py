@@ -7,7 +7,7 @@ GitLab refuse files that have changed since the parent; a new branch begins at t
 import base64
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any, Self
+from typing import Any
 from uuid import UUID
 
 from integrations.githosts.commits import RECENT, find_commit
@@ -46,24 +46,17 @@ _MOVED = ("has changed since", "already exists", "doesn't exist", "does not exis
 _PROTECTED = ("not allowed to push", "protected branch")
 
 
-class GitLab:
+class GitLab(RestClient):
     """An `integrations.githosts.types.GitHost`."""
 
     def __init__(self, base_url: str, token: str, renew: Renew | None = None) -> None:
         """`base_url` is that of the server's pages, "" for the cloud. Raises AddressNotCalled."""
-        url = f"{base_url or CLOUD}/api/v4"
-        self._calls = RestClient(url, token, renew=renew)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._calls.close()
+        super().__init__(f"{base_url or CLOUD}/api/v4", token, renew=renew)
 
     def token_info(self) -> TokenInfo:
         login = self.get_login()
         try:
-            token = self._calls.get_object("/personal_access_tokens/self")
+            token = self.get_object("/personal_access_tokens/self")
         except (AccessRefused, Missing, TokenRefused):  # the token of an application
             return TokenInfo(login=login, scopes=None, expires_at=None)
         scopes = [each for each in token.get("scopes") or [] if isinstance(each, str)]
@@ -72,11 +65,11 @@ class GitLab:
         )
 
     def get_login(self) -> str:
-        return text_of(self._calls.get("/user"), "username")
+        return text_of(self.get("/user"), "username")
 
     def list_repositories(self, *, query: str, page: int) -> RepositoryPage:
         search = {"search": query, "search_namespaces": "true"} if query else {}
-        answer = self._calls.send(
+        answer = self.send(
             "GET",
             "/projects",
             params={
@@ -91,12 +84,12 @@ class GitLab:
         return RepositoryPage(found, page + 1 if answer.headers.get("x-next-page") else None)
 
     def get_repository(self, name: str) -> Repository:
-        return _repository(self._calls.get(_path(name)))
+        return _repository(self.get(_path(name)))
 
     def get_branch(self, repository: str, branch: str) -> Branch | None:
         try:
             url = f"{_path(repository)}/repository/branches/{quoted(branch)}"
-            row = self._calls.get_object(url)
+            row = self.get_object(url)
         except Missing:
             return None
         return Branch(branch, text_of(row.get("commit"), "id"))
@@ -104,7 +97,7 @@ class GitLab:
     def list_tree(self, repository: str, commit: str) -> list[Entry]:
         def read(number: int) -> list[dict[str, Any]]:
             url = f"{_path(repository)}/repository/tree"
-            rows = self._calls.get(url, ref=commit, recursive="true", per_page=_PAGE, page=number)
+            rows = self.get(url, ref=commit, recursive="true", per_page=_PAGE, page=number)
             return items_of(rows)
 
         try:
@@ -130,7 +123,7 @@ class GitLab:
 
     def read_blob(self, repository: str, sha: str, *, max_bytes: int) -> bytes:
         url = f"{_path(repository)}/repository/blobs/{quoted(sha)}/raw"
-        return self._calls.send("GET", url, media_types=(), max_bytes=max_bytes).body
+        return self.send("GET", url, media_types=(), max_bytes=max_bytes).body
 
     # --- Writing ----------------------------------------------------------------------------------
 
@@ -147,14 +140,14 @@ class GitLab:
         announce("")
         url = f"{_path(commit.repository)}/repository/commits"
         try:
-            return text_of(decoded(self._calls.send("POST", url, json=body)), "id")
+            return text_of(self.post(url, body), "id")
         except (Rejected, AccessRefused) as error:
             raise _of_commit(error) from None
 
     def find(self, repository: str, branch: str, *, commit: str, key: UUID) -> str | None:
         url = f"{_path(repository)}/repository/commits"
         try:
-            rows = self._calls.get(url, ref_name=branch, per_page=RECENT)
+            rows = self.get(url, ref_name=branch, per_page=RECENT)
         except Missing:
             return None
         commits = [(text_of(row, "id"), text_of(row, "message")) for row in items_of(rows)]
@@ -172,9 +165,9 @@ class GitLab:
             "target_branch": into,
         }
         try:
-            return text_of(decoded(self._calls.send("POST", url, json=body)), "web_url")
+            return text_of(self.post(url, body), "web_url")
         except Rejected:
-            found = self._calls.get(url, source_branch=branch, target_branch=into, state="opened")
+            found = self.get(url, source_branch=branch, target_branch=into, state="opened")
             for row in items_of(found):
                 return text_of(row, "web_url")
             raise

@@ -9,7 +9,6 @@ import ssl
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from types import TracebackType
 from typing import Any, Self
 
 import httpcore
@@ -80,12 +79,7 @@ class Client:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:

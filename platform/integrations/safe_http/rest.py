@@ -4,7 +4,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Self, TypeVar
 from urllib.parse import quote
 
 from integrations.safe_http.client import JSON, Answer, Client
@@ -67,7 +67,10 @@ class RestClient:
         except AddressRefused as error:
             raise AddressNotCalled(str(error)) from None
 
-    def close(self) -> None:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
         self._client.close()
 
     def send(
@@ -122,6 +125,10 @@ class RestClient:
     def get(self, path: str, **params: str | int) -> Any:
         """The JSON of an answer."""
         return decoded(self.send("GET", path, params=params or None))
+
+    def post(self, path: str, body: Mapping[str, object]) -> Any:
+        """The JSON of an answer."""
+        return decoded(self.send("POST", path, json=body))
 
     def get_object(self, path: str, **params: str | int) -> dict[str, Any]:
         """The JSON object of an answer. Raises HostFailed for JSON of another shape."""

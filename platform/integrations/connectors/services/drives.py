@@ -28,7 +28,7 @@ def open_drive(connector: Connector) -> Iterator[Drive]:
         return tokens.renew(connector=connector, refused=refused)
 
     try:
-        with Drive(connector.base_url, token, renew) as drive:
+        with Drive(connector.base_url, token, renew=renew) as drive:
             yield drive
     except HostError as error:
         raise domain_error(error) from error

@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import closing
 
 import pytest
 from pytest_django import Settings
@@ -43,7 +42,7 @@ async def write(upstream: Upstream, renew: Renew, *, seconds: float) -> None:
     """A write with a token that has ended."""
 
     def run() -> None:
-        with closing(RestClient(upstream.url, "old", renew=renew)) as client:
+        with RestClient(upstream.url, "old", renew=renew) as client:
             client.send("POST", "/x", json={}, seconds=seconds)
 
     await asyncio.to_thread(run)
