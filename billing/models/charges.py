@@ -2,11 +2,10 @@
 
 from django.db import models
 from django.db.models import F, Q
-from django.db.models.functions import Least
-from django.db.models.lookups import GreaterThanOrEqual
 
 from accounts.models import ApiKey, User
 from ai.catalog.models import AIModel, PriceVersion
+from billing.models.constraints import not_negative
 from billing.models.plans import Plan
 from billing.models.references import Reference
 from billing.units import Unit
@@ -131,13 +130,8 @@ class Charge(models.Model):
             ),
         ]
         constraints = [
-            models.CheckConstraint(
-                condition=Q(
-                    GreaterThanOrEqual(
-                        Least("hold_plan", "hold_balance", "charge_plan", "charge_balance"), 0
-                    )
-                ),
-                name="charge_not_negative",
+            not_negative(
+                "charge_not_negative", "hold_plan", "hold_balance", "charge_plan", "charge_balance"
             ),
             # True as well where there is no cap: a comparison with NULL lets a row pass.
             models.CheckConstraint(

@@ -2,11 +2,10 @@
 
 from django.db import models
 from django.db.models import F, Q
-from django.db.models.functions import Least
-from django.db.models.lookups import GreaterThanOrEqual
 
 from accounts.models import ApiKey, User
 from ai.catalog.models import AIModel
+from billing.models.constraints import not_negative
 from billing.models.references import Reference
 from common.ids import uuid7
 
@@ -111,10 +110,7 @@ class Allowance(models.Model):
 
     class Meta:
         constraints = [
-            models.CheckConstraint(
-                condition=Q(GreaterThanOrEqual(Least("granted", "used", "held"), 0)),
-                name="allowance_not_negative",
-            ),
+            not_negative("allowance_not_negative", "granted", "used", "held"),
         ]
 
 
@@ -131,10 +127,7 @@ class KeyMonth(models.Model):
 
     class Meta:
         constraints = [
-            models.CheckConstraint(
-                condition=Q(GreaterThanOrEqual(Least("billed", "held"), 0)),
-                name="key_month_not_negative",
-            ),
+            not_negative("key_month_not_negative", "billed", "held"),
         ]
 
 
@@ -153,10 +146,7 @@ class ChargeGroup(models.Model):
 
     class Meta:
         constraints = [
-            models.CheckConstraint(
-                condition=Q(GreaterThanOrEqual(Least("budget", "billed", "held"), 0)),
-                name="charge_group_not_negative",
-            ),
+            not_negative("charge_group_not_negative", "budget", "billed", "held"),
         ]
 
 
