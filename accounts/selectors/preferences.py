@@ -22,6 +22,10 @@ class Agent(Struct, frozen=True, kw_only=True):
     instructions: str
     reasoning_effort: str
 
+    @property
+    def has_instructions(self) -> bool:
+        return bool(self.instructions)
+
 
 def list_agents(user: User) -> list[Agent]:
     """All chat models: favourites first, else in the catalog's order."""
@@ -41,7 +45,7 @@ def get_agent(user: User, name: str) -> Agent:
 def get_preference(user: User, model: str) -> ModelPreference:
     """The user's preferences for that model, a key of the catalog; an unsaved row where there are
     none."""
-    return _preferences(user).filter(model=model).first() or _default(model)
+    return _preferences(user).filter(model=model).first() or ModelPreference(model=model)
 
 
 def list_enabled(user: User) -> list[Agent]:
@@ -55,10 +59,6 @@ def _preferences(user: User) -> QuerySet[ModelPreference]:
 
 def _chat_models() -> list[Model]:
     return [model for model in get_catalog().models.values() if model.modality == "chat"]
-
-
-def _default(model: str) -> ModelPreference:
-    return ModelPreference(model=model)
 
 
 def _agent(model: Model, preference: ModelPreference) -> Agent:

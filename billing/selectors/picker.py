@@ -1,5 +1,8 @@
 """The models on offer as one list, for the web app's model picker."""
 
+from collections.abc import Mapping
+from typing import Any, get_args
+
 from django.conf import settings
 from msgspec import Struct
 
@@ -7,9 +10,18 @@ from accounts.models import User
 from accounts.selectors.preferences import Agent, list_agents
 from ai.catalog.selectors import get_catalog
 from ai.catalog.types import Modality, Model
+from ai.providers.types import ReasoningEffort
 from billing.selectors.default_model import default_chat_model
 from billing.selectors.entitlements import ModelEntitlement, get_entitlements
 
+EFFORTS = get_args(ReasoningEffort)
+TAKES = {
+    "chat": ["text", "files"],
+    "image": ["text"],
+    "video": ["text"],
+    "3d": ["text"],
+    "speech": ["audio"],
+}
 _ORDER: tuple[Modality, ...] = ("chat", "image", "video", "3d", "speech")
 
 
@@ -22,6 +34,22 @@ class PickerModel(Struct, frozen=True, kw_only=True):
     entitlement: ModelEntitlement
     agent: Agent | None
     is_default: bool
+
+    @property
+    def takes(self) -> list[str]:
+        """What the model reads, beside the fields of its `params`: files are sent as text, so they
+        count as an input of text models."""
+        pictures = ["pictures"] if self.model.params.takes_uploads else []
+        return [*TAKES[self.model.modality], *pictures]
+
+    @property
+    def reasoning_efforts(self) -> list[str]:
+        """Those that can be requested; none where the model does not reason."""
+        return list(EFFORTS) if self.model.reasoning else []
+
+    @property
+    def params(self) -> Mapping[str, Any] | None:
+        return self.model.params.schema or None
 
     @property
     def is_favourite(self) -> bool:

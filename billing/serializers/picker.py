@@ -1,29 +1,19 @@
 """What `/api/models` answers."""
 
-from typing import Any, get_args
+from typing import Any
 
 from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from accounts.selectors.preferences import Agent
 from ai.catalog import pricing
-from ai.catalog.types import ImagePrice, Model, Price, TokenPrice, UnitPrice
-from ai.providers.types import ReasoningEffort
-from billing.selectors.picker import PickerModel
+from ai.catalog.types import ImagePrice, Price, TokenPrice, UnitPrice
+from billing.selectors.picker import EFFORTS, TAKES, PickerModel
 from billing.serializers.entitlements import FreeMessagesSerializer
 from common.fields import UsdField
 from common.money import usd
 
 _MICRO = 1_000_000
-# Files are sent as text, so they count as an input of text models.
-_TAKES = {
-    "chat": ["text", "files"],
-    "image": ["text"],
-    "video": ["text"],
-    "3d": ["text"],
-    "speech": ["audio"],
-}
-_EFFORTS = list(get_args(ReasoningEffort))
 
 
 def _prices_by_variant() -> serializers.DictField:
@@ -53,6 +43,9 @@ class PricesSerializer(serializers.Serializer[Any]):
     per_second_usd = _prices_by_variant()
     per_asset_usd = _prices_by_variant()
 
+    def to_representation(self, instance: Price) -> dict[str, Any]:
+        return super().to_representation(_prices(instance))
+
 
 @extend_schema_serializer(component_name="ModelPreferences")
 class PreferencesSerializer(serializers.Serializer[Agent]):
@@ -60,11 +53,15 @@ class PreferencesSerializer(serializers.Serializer[Agent]):
 
     enabled = serializers.BooleanField(read_only=True)
     favourite = serializers.BooleanField(read_only=True)
-    reasoning_effort = serializers.ChoiceField(_EFFORTS, read_only=True, allow_null=True)
+    reasoning_effort = serializers.ChoiceField(EFFORTS, read_only=True, allow_null=True)
     has_instructions = serializers.BooleanField(read_only=True)
 
+    def to_representation(self, instance: Agent) -> dict[str, Any]:
+        shown = super().to_representation(instance)
+        return {**shown, "reasoning_effort": shown["reasoning_effort"] or None}
 
-class PickerModelSerializer(serializers.Serializer[Any]):
+
+class PickerModelSerializer(serializers.Serializer[PickerModel]):
     """A model on offer: its properties, its prices, your entitlement and your preferences.
 
     `takes`: `text`, `files` (text files; of others the model gets the name), `pictures` (uploads
@@ -75,65 +72,35 @@ class PickerModelSerializer(serializers.Serializer[Any]):
     `default`: requests that name no model use it. `preferences` is null where it is no chat model.
     """
 
-    id = serializers.CharField(read_only=True)
-    display_name = serializers.CharField(read_only=True)
-    provider = serializers.CharField(read_only=True)
-    owned_by = serializers.CharField(read_only=True)
-    modality = serializers.ChoiceField(list(_TAKES), read_only=True)
+    id = serializers.CharField(source="model.id", read_only=True)
+    display_name = serializers.CharField(source="model.display_name", read_only=True)
+    provider = serializers.CharField(source="model.provider", read_only=True)
+    owned_by = serializers.CharField(source="model.owned_by", read_only=True)
+    modality = serializers.ChoiceField(list(TAKES), source="model.modality", read_only=True)
     aliases = serializers.ListField(child=serializers.CharField(), read_only=True)
     takes = serializers.ListField(
         child=serializers.ChoiceField(["text", "files", "pictures", "audio"]), read_only=True
     )
     reasoning_efforts = serializers.ListField(
-        child=serializers.ChoiceField(_EFFORTS), read_only=True
+        child=serializers.ChoiceField(EFFORTS), read_only=True
     )
-    reasons_unasked = serializers.BooleanField(read_only=True)
-    context_window = serializers.IntegerField(read_only=True)
-    max_output_tokens = serializers.IntegerField(read_only=True)
+    reasons_unasked = serializers.BooleanField(source="model.reasons_unasked", read_only=True)
+    context_window = serializers.IntegerField(source="model.context_window", read_only=True)
+    max_output_tokens = serializers.IntegerField(source="model.max_output_tokens", read_only=True)
     params = serializers.DictField(read_only=True, allow_null=True)
-    prices = PricesSerializer(read_only=True)
-    callable = serializers.BooleanField(read_only=True)
-    included_in_plan = serializers.BooleanField(read_only=True)
-    allowance_usd = UsdField()
-    remaining_usd = UsdField()
-    resets_at = serializers.DateTimeField(read_only=True, allow_null=True)
-    free = FreeMessagesSerializer(read_only=True, allow_null=True)
-    default = serializers.BooleanField(read_only=True)
-    preferences = PreferencesSerializer(read_only=True, allow_null=True)
-
-    def to_representation(self, instance: PickerModel) -> dict[str, Any]:
-        model, entitlement = instance.model, instance.entitlement
-        return super().to_representation(
-            {
-                **_catalog_part(model),
-                "aliases": instance.aliases,
-                "callable": entitlement.callable,
-                "included_in_plan": entitlement.included_in_plan,
-                "allowance_usd": entitlement.allowance.granted,
-                "remaining_usd": entitlement.allowance.remaining,
-                "resets_at": entitlement.resets_at,
-                "free": entitlement.free,
-                "default": instance.is_default,
-                "preferences": _preferences(instance.agent),
-            }
-        )
-
-
-def _catalog_part(model: Model) -> dict[str, Any]:
-    return {
-        "id": model.id,
-        "display_name": model.display_name,
-        "provider": model.provider,
-        "owned_by": model.owned_by,
-        "modality": model.modality,
-        "takes": [*_TAKES[model.modality], *(["pictures"] if model.params.takes_uploads else [])],
-        "reasoning_efforts": _EFFORTS if model.reasoning else [],
-        "reasons_unasked": model.reasons_unasked,
-        "context_window": model.context_window,
-        "max_output_tokens": model.max_output_tokens,
-        "params": model.params.schema or None,
-        "prices": _prices(model.price),
-    }
+    prices = PricesSerializer(source="model.price", read_only=True)
+    callable = serializers.BooleanField(source="entitlement.callable", read_only=True)
+    included_in_plan = serializers.BooleanField(
+        source="entitlement.included_in_plan", read_only=True
+    )
+    allowance_usd = UsdField(source="entitlement.allowance.granted")
+    remaining_usd = UsdField(source="entitlement.allowance.remaining")
+    resets_at = serializers.DateTimeField(
+        source="entitlement.resets_at", read_only=True, allow_null=True
+    )
+    free = FreeMessagesSerializer(source="entitlement.free", read_only=True, allow_null=True)
+    default = serializers.BooleanField(source="is_default", read_only=True)
+    preferences = PreferencesSerializer(source="agent", read_only=True, allow_null=True)
 
 
 def _prices(price: Price) -> dict[str, Any]:
@@ -154,14 +121,3 @@ def _prices(price: Price) -> dict[str, Any]:
     else:
         prices["per_hour_usd"] = usd(price.per_hour + price.fee)
     return prices
-
-
-def _preferences(agent: Agent | None) -> dict[str, Any] | None:
-    if agent is None:
-        return None
-    return {
-        "enabled": agent.enabled,
-        "favourite": agent.favourite,
-        "reasoning_effort": agent.reasoning_effort or None,
-        "has_instructions": bool(agent.instructions),
-    }
