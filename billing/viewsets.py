@@ -1,7 +1,5 @@
 """`/api/billing`, `/api/models`, and the usage and entitlements under `/api/users/me`."""
 
-from typing import Any
-
 from django.conf import settings
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
@@ -40,6 +38,7 @@ from common.idempotency import IDEMPOTENCY_KEY
 from common.ids import uuid7
 from common.openapi import error_responses
 from common.pagination import PAGE_PARAMETERS, NewestFirst
+from common.validation import read
 from common.viewsets import ViewSet
 
 
@@ -74,7 +73,7 @@ class BillingViewSet(ViewSet):
     )
     def transactions(self, request: AuthenticatedRequest) -> Response:
         """The movements of the balance, newest first."""
-        filters = _filters(TransactionFilterSerializer, request)
+        filters = read(TransactionFilterSerializer, request.query_params.dict())
         pages = NewestFirst("seq")
         entries = pages.paginate_queryset(list_entries(request.user, **filters), request)
         return pages.get_paginated_response(TransactionSerializer(entries, many=True).data)
@@ -91,14 +90,13 @@ class BillingViewSet(ViewSet):
     def topup(self, request: AuthenticatedRequest) -> Response:
         """Add to the balance. No payment is taken."""
         _check_self_service()
-        body = TopupSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
+        body = read(TopupSerializer, request.data)
         operation_id = uuid7()
         entry = balance.topup(
             operation_id=operation_id,
             account=request.user,
-            amount=body.validated_data["amount_usd"],
-            request_key=read_request_key(request, body.validated_data),
+            amount=body["amount_usd"],
+            request_key=read_request_key(request, body),
         )
         return Response(
             TransactionSerializer(entry).data,
@@ -124,12 +122,11 @@ class BillingViewSet(ViewSet):
         whatever the plan is by now.
         """
         _check_self_service()
-        body = UpgradeSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
+        body = read(UpgradeSerializer, request.data)
         subscription = balance.upgrade(
             account=request.user,
-            plan=body.validated_data["plan"],
-            request_key=read_request_key(request, body.validated_data),
+            plan=body["plan"],
+            request_key=read_request_key(request, body),
         )
         return Response(
             SubscriptionSerializer(subscription).data, headers=replayed(subscription.is_replayed)
@@ -160,7 +157,7 @@ class UsageViewSet(ViewSet):
     )
     def usage(self, request: AuthenticatedRequest) -> Response:
         """The account's calls, newest first."""
-        days = _filters(UsageFilterSerializer, request)
+        days = read(UsageFilterSerializer, request.query_params.dict())
         charges = list_charges(request.user, first=days.get("from"), last=days.get("to"))
         pages = NewestFirst()
         page = pages.paginate_queryset(charges, request)
@@ -171,17 +168,6 @@ class UsageViewSet(ViewSet):
         """What you may use, and what is left of it: everything that an interface has to know before
         it offers a model."""
         return Response(EntitlementsSerializer(get_entitlements(request.user)).data)
-
-
-def _filters(
-    serializer: type[TransactionFilterSerializer | UsageFilterSerializer],
-    request: AuthenticatedRequest,
-) -> dict[str, Any]:
-    """The filters in a query, checked."""
-    query = serializer(data=request.query_params.dict())
-    query.is_valid(raise_exception=True)
-    filters: dict[str, Any] = query.validated_data
-    return filters
 
 
 def _check_self_service() -> None:

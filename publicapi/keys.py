@@ -17,6 +17,7 @@ from billing.errors import ApiAccessRequired
 from billing.selectors.api_keys import has_api_access, spent_this_month
 from common.openapi import error_responses
 from common.pagination import PAGE_PARAMETERS, NewestFirst
+from common.validation import read
 from common.viewsets import ViewSet
 from publicapi.serializers import ApiKeySerializer, KeyChangesSerializer, NewApiKeySerializer
 
@@ -44,9 +45,8 @@ class KeyViewSet(ViewSet):
         """Create a key. Only this answer contains the key itself."""
         if not has_api_access(request.user):
             raise ApiAccessRequired
-        body = KeyChangesSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        key, raw = api_keys.create_key(user=request.user, **body.validated_data)
+        body = read(KeyChangesSerializer, request.data)
+        key, raw = api_keys.create_key(user=request.user, **body)
         shown = NewApiKeySerializer(key, context={"spent": {}, "raw": raw})
         return Response(shown.data, status=status.HTTP_201_CREATED)
 

@@ -28,26 +28,20 @@ class KeyChangesSerializer(serializers.Serializer[Any]):
     )
 
 
-class ApiKeySerializer(serializers.ModelSerializer[ApiKey]):
+class ApiKeySerializer(serializers.Serializer[ApiKey]):
     """A key as its owner sees it. Context: `spent`, nano-USD billed this month by key id."""
 
+    id = serializers.UUIDField(read_only=True)
+    name = serializers.CharField(read_only=True)
+    hint = serializers.CharField(read_only=True)
     monthly_spend_cap_usd = UsdField(source="monthly_spend_cap", allow_null=True)
+    allowed_models = serializers.ListField(
+        child=serializers.CharField(max_length=100), read_only=True
+    )
     spent_this_month_usd = serializers.SerializerMethodField()
-
-    class Meta:
-        model = ApiKey
-        fields = [
-            "id",
-            "name",
-            "hint",
-            "monthly_spend_cap_usd",
-            "allowed_models",
-            "spent_this_month_usd",
-            "created_at",
-            "last_used_at",
-            "revoked_at",
-        ]
-        read_only_fields = fields
+    created_at = serializers.DateTimeField(read_only=True)
+    last_used_at = serializers.DateTimeField(read_only=True, allow_null=True)
+    revoked_at = serializers.DateTimeField(read_only=True, allow_null=True)
 
     def get_spent_this_month_usd(self, key: ApiKey) -> float:
         spent: dict[UUID, int] = self.context["spent"]
@@ -58,10 +52,6 @@ class NewApiKeySerializer(ApiKeySerializer):
     """A key at its creation, the only time that it is shown. Context: also `raw`."""
 
     key = serializers.SerializerMethodField()
-
-    class Meta(ApiKeySerializer.Meta):
-        fields = [*ApiKeySerializer.Meta.fields, "key"]
-        read_only_fields = fields
 
     def get_key(self, key: ApiKey) -> str:
         raw: str = self.context["raw"]

@@ -14,11 +14,9 @@ class VerifyEmailSerializer(serializers.Serializer[Any]):
     token = TextField()
 
 
-class VerifiedEmailSerializer(serializers.ModelSerializer[User]):
-    class Meta:
-        model = User
-        fields = ["email", "email_verified"]
-        read_only_fields = fields
+class VerifiedEmailSerializer(serializers.Serializer[User]):
+    email = serializers.EmailField(read_only=True)
+    email_verified = serializers.BooleanField(read_only=True)
 
 
 class AcceptedSerializer(serializers.Serializer[Any]):

@@ -53,10 +53,11 @@ class TokenPairSerializer(serializers.Serializer[SignedIn]):
     user = UserSerializer(read_only=True)
 
 
-class SessionSerializer(serializers.ModelSerializer[UserSession]):
+class SessionSerializer(serializers.Serializer[Any]):
     """A session as its user sees it. `context["current"]` is the id of the session of the
     request."""
 
+    id = serializers.UUIDField(read_only=True)
     current = serializers.SerializerMethodField(help_text="Is it the one that asks?")
     client = serializers.CharField(
         read_only=True, help_text="A readable name of the program, as it says; empty for none."
@@ -66,16 +67,12 @@ class SessionSerializer(serializers.ModelSerializer[UserSession]):
         read_only=True,
         help_text="The address, or the network of an IPv6 address, of the last sign-in or refresh.",
     )
+    created_at = serializers.DateTimeField(read_only=True)
     last_used_at = serializers.DateTimeField(
         source="rotated_at",
         read_only=True,
         help_text="When it was last given tokens. A session in use is refreshed once an hour.",
     )
-
-    class Meta:
-        model = UserSession
-        fields = ["id", "current", "client", "ip", "created_at", "last_used_at"]
-        read_only_fields = fields
 
     def get_current(self, session: UserSession) -> bool:
         return bool(session.pk == self.context["current"])

@@ -8,33 +8,24 @@ from accounts.models import User
 from accounts.serializers.fields import AvatarUrlField, LocaleField, NameField, TimezoneField
 
 
-class UserSerializer(serializers.ModelSerializer[User]):
+class UserSerializer(serializers.Serializer[User]):
     """A user in any answer."""
 
+    id = serializers.UUIDField(read_only=True)
+    email = serializers.EmailField(read_only=True)
+    name = serializers.CharField(read_only=True)
     avatar_url = serializers.CharField(read_only=True, help_text="Empty for none.")
     plan = serializers.CharField(read_only=True)
-
-    class Meta:
-        model = User
-        fields = [
-            "id",
-            "email",
-            "name",
-            "avatar_url",
-            "plan",
-            "email_verified",
-            "is_staff",
-            "created_at",
-        ]
-        read_only_fields = fields
+    email_verified = serializers.BooleanField(read_only=True)
+    is_staff = serializers.BooleanField(read_only=True)
+    created_at = serializers.DateTimeField(read_only=True)
 
 
 class ProfileSerializer(UserSerializer):
     """A user in an answer to that user."""
 
-    class Meta(UserSerializer.Meta):
-        fields = [*UserSerializer.Meta.fields, "locale", "timezone"]
-        read_only_fields = fields
+    locale = serializers.CharField(read_only=True)
+    timezone = serializers.CharField(read_only=True)
 
 
 class ProfileChangesSerializer(serializers.Serializer[Any]):

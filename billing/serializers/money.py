@@ -88,30 +88,20 @@ class WalletSerializer(serializers.Serializer[BillingSnapshot]):
     allowances = AllowanceSerializer(many=True, read_only=True)
 
 
-class TransactionSerializer(serializers.ModelSerializer[LedgerEntry]):
+class TransactionSerializer(serializers.Serializer[Any]):
     """A movement of the balance, and the balance after it. `charge_id` is the call that was billed,
     or refunded. `allowance_usd` is what the plan's allowance got back of a refund, which is no part
     of `amount_usd`; null where nothing was refunded."""
 
+    id = serializers.UUIDField(read_only=True)
+    kind = serializers.ChoiceField(LedgerEntry.Kind.choices, read_only=True)
     amount_usd = UsdField(source="delta")
     balance_after_usd = UsdField(source="balance_after")
     # A top-up is answered without it.
     allowance_usd = UsdField(source="to_allowance", allow_null=True, default=None)
+    description = serializers.CharField(read_only=True)
     charge_id = serializers.SerializerMethodField()
-
-    class Meta:
-        model = LedgerEntry
-        fields = [
-            "id",
-            "kind",
-            "amount_usd",
-            "balance_after_usd",
-            "allowance_usd",
-            "description",
-            "charge_id",
-            "created_at",
-        ]
-        read_only_fields = fields
+    created_at = serializers.DateTimeField(read_only=True)
 
     def get_charge_id(self, entry: LedgerEntry) -> UUID | None:
         if entry.kind == LedgerEntry.Kind.CHARGE:
