@@ -5,17 +5,7 @@ from dataclasses import replace
 
 from msgspec import Struct
 
-from ai.catalog.pricing import (
-    effective_cached_input,
-    effective_image,
-    effective_input,
-    effective_output,
-    effective_unit,
-    image_cost,
-    speech_cost,
-    token_cost,
-    unit_cost,
-)
+from ai.catalog.pricing import image_cost, speech_cost, token_cost, unit_cost
 from ai.catalog.types import ImagePrice, Price, SpeechPrice, TokenPrice, UnitPrice
 from billing.units import Unit, Units
 from common.money import usd_text
@@ -69,34 +59,24 @@ def _of_tokens(price: TokenPrice, units: Units, cost: int) -> tuple[list[Step], 
 
 
 def _of_input(price: TokenPrice, tokens: int, cached: int) -> Iterator[Step]:
-    plain = effective_input(price)
     if not cached or price.cached_input is None:
-        yield _tokens("input", tokens, price.input, price.fee, plain)
+        yield _tokens("input", tokens, price.input, price.fee)
         if cached:
             yield _part("of the input, from the provider's cache", cached)
         return
-    effective, of_cache = effective_cached_input(price), "input from the provider's cache"
-    yield _tokens("input, not cached", tokens - cached, price.input, price.fee, plain)
-    yield _tokens(of_cache, cached, price.cached_input, price.fee, effective)
+    yield _tokens("input, not cached", tokens - cached, price.input, price.fee)
+    yield _tokens("input from the provider's cache", cached, price.cached_input, price.fee)
 
 
 def _of_output(price: TokenPrice, units: Units) -> Iterator[Step]:
-    tokens, effective = units.get("tokens_out", 0), effective_output(price)
-    yield _tokens("output", tokens, price.output, price.fee, effective)
+    yield _tokens("output", units.get("tokens_out", 0), price.output, price.fee)
     if reasoning := units.get("reasoning_tokens"):
         yield _part("of the output, for reasoning", reasoning)
 
 
-def _tokens(what: str, tokens: int, rate: int, fee: int, effective: int) -> Step:
-    def per_million(amount: int) -> str:
-        return usd_text(amount * _NUSD_PER_MICRO_USD)
-
-    return Step(
-        what,
-        f"{tokens:,} tokens",
-        f"{per_million(effective)} per 1,000,000 ({per_million(rate)} and {per_million(fee)} fee)",
-        _pico_text(tokens * effective),
-    )
+def _tokens(what: str, tokens: int, rate: int, fee: int) -> Step:
+    shown = _with_fee(rate * _NUSD_PER_MICRO_USD, fee * _NUSD_PER_MICRO_USD, "1,000,000")
+    return Step(what, f"{tokens:,} tokens", shown, _pico_text(tokens * (rate + fee)))
 
 
 def _part(what: str, tokens: int) -> Step:
@@ -106,10 +86,7 @@ def _part(what: str, tokens: int) -> Step:
 
 def _of_speech(price: SpeechPrice, seconds: int) -> tuple[list[Step], int]:
     total = speech_cost(price, seconds)
-    rate = (
-        f"{usd_text(price.per_hour + price.fee)} per hour "
-        f"({usd_text(price.per_hour)} and {usd_text(price.fee)} fee)"
-    )
+    rate = _with_fee(price.per_hour, price.fee, "hour")
     return [Step("audio", f"{seconds:,} seconds", rate, usd_text(total))], total
 
 
@@ -117,7 +94,7 @@ def _of_images(price: ImagePrice, count: int, cost: int) -> tuple[list[Step], in
     """Of the quality that leads to the cost: a charge does not keep it."""
     for quality, rate in price.per_image.items():
         if image_cost(price, quality, count) == cost:
-            of_one = _with_fee(effective_image(price, quality), rate, price.fee, "picture")
+            of_one = _with_fee(rate, price.fee, "picture")
             return [Step(f"{quality} quality", f"{count:,} pictures", of_one, usd_text(cost))], cost
     return [], -1
 
@@ -126,14 +103,14 @@ def _of_units(price: UnitPrice, quantity: int, cost: int) -> tuple[list[Step], i
     """Of the variant that leads to the cost: a charge does not keep it."""
     for variant, rate in price.per_unit.items():
         if unit_cost(price, variant, quantity) == cost:
-            of_one = _with_fee(effective_unit(price, variant), rate, price.fee, price.unit)
+            of_one = _with_fee(rate, price.fee, price.unit)
             step = Step(variant, f"{quantity:,} {price.unit}s", of_one, usd_text(cost))
             return [step], cost
     return [], -1
 
 
-def _with_fee(effective: int, rate: int, fee: int, unit: str) -> str:
-    return f"{usd_text(effective)} per {unit} ({usd_text(rate)} and {usd_text(fee)} fee)"
+def _with_fee(rate: int, fee: int, unit: str) -> str:
+    return f"{usd_text(rate + fee)} per {unit} ({usd_text(rate)} and {usd_text(fee)} fee)"
 
 
 def _pico_text(pico: int) -> str:

@@ -4,7 +4,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
-from django.db.models import Count, OuterRef, QuerySet, Subquery, Sum
+from django.db.models import Aggregate, Count, OuterRef, QuerySet, Subquery, Sum
 from django.http import HttpRequest
 
 from accounts.services.platform_account import PLATFORM_ID
@@ -16,15 +16,10 @@ from billing.seeds import ALLOWANCE_SHARE_OF_PRICE
 from common.money import usd_text
 
 
-def _sum_of_allowances() -> Subquery:
-    rows = PlanAllowance.objects.filter(plan=OuterRef("pk")).order_by().values("plan")
-    return Subquery(rows.annotate(granted=Sum("granted")).values("granted"))
-
-
-def _count_of_accounts() -> Subquery:
-    customers = Subscription.objects.exclude(account=PLATFORM_ID)
-    rows = customers.filter(plan=OuterRef("pk")).order_by().values("plan")
-    return Subquery(rows.annotate(accounts=Count("*")).values("accounts"))
+def _of_each_plan(rows: QuerySet[Any], total: Aggregate) -> Subquery:
+    """The total over the rows of each plan."""
+    grouped = rows.filter(plan=OuterRef("pk")).order_by().values("plan")
+    return Subquery(grouped.annotate(total=total).values("total"))
 
 
 class AllowanceInline(UsdFields, TabularInline[Any, Any]):
@@ -78,7 +73,11 @@ class PlanAdmin(Page):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Plan]:
         plans: QuerySet[Plan] = super().get_queryset(request)
-        return plans.annotate(granted=_sum_of_allowances(), accounts=_count_of_accounts())
+        customers = Subscription.objects.exclude(account=PLATFORM_ID)
+        return plans.annotate(
+            granted=_of_each_plan(PlanAllowance.objects.all(), Sum("granted")),
+            accounts=_of_each_plan(customers, Count("*")),
+        )
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
         by_contract = obj is not None and obj.price is None

@@ -5,6 +5,7 @@ from typing import Any
 from accounts.models import User
 from billing.errors import FeatureRequired, PlanRequired
 from billing.models import Plan, Subscription
+from billing.selectors.billing_snapshot import get_funds
 
 
 def require_feature(user: User, feature: str) -> None:
@@ -16,8 +17,7 @@ def require_feature(user: User, feature: str) -> None:
     mine = Subscription.objects.select_related("plan").get(account=user)
     if mine.plan.features.get(feature):
         return
-    wallet = mine.account.wallet
-    payer: dict[str, Any] = {"plan": mine.plan_id, "balance": wallet.balance - wallet.held}
+    payer: dict[str, Any] = {"plan": mine.plan_id, "balance": get_funds(user).available}
     plans = list(Plan.objects.all())
     if all(plan.features.get(feature) for plan in plans if plan.price != 0):
         raise PlanRequired(feature=feature, **payer)
