@@ -15,41 +15,40 @@ from server.rate_limit import Limit, get_rate_limiter
 KEY_LIMIT = Limit(requests=120, window=60)
 
 
-class KeyAuthentication:
-    """Authenticates an exchange, and sets the rate headers of its answers."""
+async def authenticate(exchange: Exchange) -> KeyHolder:
+    """The holder of the key of an exchange; sets the rate headers of its answers. Raises, in this
+    order: MissingApiKey, InvalidApiKey, RateLimitExceeded, AccountDisabled, ApiAccessRequired."""
+    key = bearer(exchange)
+    if key is None:
+        raise MissingApiKey
+    digests = keys.digests(key) if keys.well_formed(key) else ()
+    holder = await find_key_holder(digests) if digests else None
+    if holder is None:
+        raise InvalidApiKey
+    exchange.api_key_id = holder.key_id
+    await _limit(exchange, holder)
+    if holder.digest != digests[0]:
+        await rehash_key(key_id=holder.key_id, raw=key)
+    if not holder.active:
+        raise AccountDisabled
+    if not holder.api_access:
+        raise ApiAccessRequired
+    exchange.sender = bodies.user_of_long_ones(holder.account_id)
+    return holder
 
-    async def authenticate(self, exchange: Exchange) -> KeyHolder:
-        """The key's holder. Raises, in this order: MissingApiKey, InvalidApiKey, RateLimitExceeded,
-        AccountDisabled, ApiAccessRequired."""
-        key = self.bearer(exchange)
-        if key is None:
-            raise MissingApiKey
-        digests = keys.digests(key) if keys.well_formed(key) else ()
-        holder = await find_key_holder(digests) if digests else None
-        if holder is None:
-            raise InvalidApiKey
-        exchange.api_key_id = holder.key_id
-        await self._limit(exchange, holder)
-        if holder.digest != digests[0]:
-            await rehash_key(key_id=holder.key_id, raw=key)
-        if not holder.active:
-            raise AccountDisabled
-        if not holder.api_access:
-            raise ApiAccessRequired
-        exchange.sender = bodies.user_of_long_ones(holder.account_id)
-        return holder
 
-    def bearer(self, exchange: Exchange) -> str | None:
-        """The bearer token, if the client sent one."""
-        scheme, _, token = (exchange.header(b"authorization") or "").partition(" ")
-        return token.strip() or None if scheme.lower() == "bearer" else None
+def bearer(exchange: Exchange) -> str | None:
+    """The bearer token, if the client sent one."""
+    scheme, _, token = (exchange.header(b"authorization") or "").partition(" ")
+    return token.strip() or None if scheme.lower() == "bearer" else None
 
-    async def _limit(self, exchange: Exchange, holder: KeyHolder) -> None:
-        verdict = await get_rate_limiter().check(f"key:{holder.key_id}", KEY_LIMIT)
-        exchange.headers += [
-            (b"x-ratelimit-limit", str(KEY_LIMIT.requests).encode()),
-            (b"x-ratelimit-remaining", str(verdict.remaining).encode()),
-            (b"x-ratelimit-window", str(KEY_LIMIT.window).encode()),
-        ]
-        if not verdict.allowed:
-            raise RateLimitExceeded(retry_after=max(1, verdict.retry_after))
+
+async def _limit(exchange: Exchange, holder: KeyHolder) -> None:
+    verdict = await get_rate_limiter().check(f"key:{holder.key_id}", KEY_LIMIT)
+    exchange.headers += [
+        (b"x-ratelimit-limit", str(KEY_LIMIT.requests).encode()),
+        (b"x-ratelimit-remaining", str(verdict.remaining).encode()),
+        (b"x-ratelimit-window", str(KEY_LIMIT.window).encode()),
+    ]
+    if not verdict.allowed:
+        raise RateLimitExceeded(retry_after=max(1, verdict.retry_after))

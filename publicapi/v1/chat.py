@@ -11,7 +11,7 @@ from ai.providers.types import Delta, TextDelta
 from common.errors import DomainError
 from common.ids import unix_seconds
 from publicapi.v1 import chat_schema, errors, idempotency, retries
-from publicapi.v1.authentication import KeyAuthentication
+from publicapi.v1.authentication import authenticate
 from publicapi.v1.chat_schema import (
     AssistantMessage,
     ChatUsage,
@@ -37,7 +37,7 @@ KEEP_ALIVE_SECONDS = 15.0
 
 async def create_completion(exchange: Exchange) -> None:
     """Authenticate, check, open the call, answer. Raises DomainErrors until the answer begins."""
-    holder = await KeyAuthentication().authenticate(exchange)
+    holder = await authenticate(exchange)
     body = await exchange.body(MAX_BODY, errors.InputTooLong("The body is larger than 8 MB."))
     request = chat_schema.parse(body)
     exchange.ignored = request.ignored

@@ -9,7 +9,7 @@ from ai.inference.services import open_embeddings, replay_embeddings
 from ai.inference.types import EmbeddingAnswer, EmbeddingCall
 from ai.providers.vectors import decoded
 from publicapi.v1 import embeddings_schema, errors, idempotency, retries
-from publicapi.v1.authentication import KeyAuthentication
+from publicapi.v1.authentication import authenticate
 from publicapi.v1.embeddings_schema import EmbeddingList, EmbeddingRow, EmbeddingsUsage
 from publicapi.v1.exchange import Exchange
 from publicapi.v1.model_access import find_callable
@@ -22,7 +22,7 @@ VECTORS_AT_ONCE = 16
 
 async def create_embeddings(exchange: Exchange) -> None:
     """Authenticate, check, call, answer. Raises DomainErrors."""
-    holder = await KeyAuthentication().authenticate(exchange)
+    holder = await authenticate(exchange)
     body = await exchange.body(MAX_BODY, errors.InputTooLong("The body is larger than 40 MB."))
     request = embeddings_schema.parse(body)
     exchange.ignored = request.ignored

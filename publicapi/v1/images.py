@@ -9,9 +9,9 @@ from common.ids import unix_seconds
 from common.money import usd
 from media.files.selectors.links import signed_url
 from publicapi.v1 import errors, idempotency, images_schema, retries
-from publicapi.v1.authentication import KeyAuthentication
+from publicapi.v1.authentication import authenticate
 from publicapi.v1.exchange import Exchange
-from publicapi.v1.images_schema import ImageList, ImageTokens, ImageUsage, Picture, echoed
+from publicapi.v1.images_schema import ECHOED, ImageList, ImageTokens, ImageUsage, Picture
 from publicapi.v1.model_access import find_callable
 
 # 4,000 characters, each escaped as two \uXXXX, with room for fields without a meaning.
@@ -20,7 +20,7 @@ MAX_BODY = 256 * 1024
 
 async def create_images(exchange: Exchange) -> None:
     """Authenticate, check, call, answer. Raises DomainErrors."""
-    holder = await KeyAuthentication().authenticate(exchange)
+    holder = await authenticate(exchange)
     body = await exchange.body(MAX_BODY, errors.InputTooLong("The body is larger than 256 KB."))
     request = images_schema.parse(body)
     exchange.ignored = request.ignored
@@ -48,7 +48,7 @@ def _images(runner: ImageRunner, answer: ImageAnswer) -> ImageList:
         created=unix_seconds(runner.charge_id),
         data=[Picture(signed_url(name)) for name in answer.files],
         size=runner.call.size,
-        quality=echoed(runner.call.quality),
+        quality=ECHOED[runner.call.quality],
         usage=ImageUsage(
             input_tokens=0,
             output_tokens=0,

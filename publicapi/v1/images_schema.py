@@ -27,7 +27,8 @@ _QUALITIES: dict[str, ImageQuality] = {
     "hd": "high",
 }
 EchoedQuality = Literal["low", "medium", "high"]
-_ECHOED: dict[ImageQuality, EchoedQuality] = {"low": "low", "standard": "medium", "high": "high"}
+# A quality in the client's words.
+ECHOED: dict[ImageQuality, EchoedQuality] = {"low": "low", "standard": "medium", "high": "high"}
 
 
 # --- The body -----------------------------------------------------------------------------------
@@ -103,11 +104,6 @@ class ImageList(Struct):
     size: ImageSize
     quality: Annotated[EchoedQuality, Meta(description="`medium` stands for `standard`.")]
     usage: ImageUsage
-
-
-def echoed(quality: ImageQuality) -> EchoedQuality:
-    """A quality in the client's words."""
-    return _ECHOED[quality]
 
 
 # --- Checks -------------------------------------------------------------------------------------

@@ -78,15 +78,11 @@ def _success(operation: Operation) -> dict[str, Any]:
         content["text/csv"] = {"schema": {"type": "string"}}
     headers = _headers(keyed=operation.needs_key)
     if operation.body:
-        headers["idempotency-replayed"] = {
-            "description": "There, and `true`, where the answer is that of an earlier request.",
-            "schema": {"const": "true"},
-        }
-        headers["x-idempotency-replayed"] = {
-            "description": "There, and `true`, where the answer is that of a call whose client had "
-            "gone before it had all of the answer.",
-            "schema": {"const": "true"},
-        }
+        headers["idempotency-replayed"] = _flag("true", "the answer is that of an earlier request")
+        headers["x-idempotency-replayed"] = _flag(
+            "true",
+            "the answer is that of a call whose client had gone before it had all of the answer",
+        )
         headers[ignored.HEADER] = _IGNORED
     return {"description": operation.summary, "headers": headers, "content": content}
 
@@ -107,10 +103,7 @@ def _refusal(status: int, errors: list[type[DomainError]], operation: Operation)
         "required": status == RateLimitExceeded.status,
         "schema": {"type": "integer", "minimum": 1},
     }
-    headers["x-should-retry"] = {
-        "description": "There, and `false`, where a repetition cannot help.",
-        "schema": {"const": "false"},
-    }
+    headers["x-should-retry"] = _flag("false", "a repetition cannot help")
     if operation.body:
         headers[ignored.HEADER] = _IGNORED
     if status == 401:
@@ -119,16 +112,15 @@ def _refusal(status: int, errors: list[type[DomainError]], operation: Operation)
             "required": True,
             "schema": {"type": "string"},
         }
-    detail = {"code": {"enum": _codes(errors)}, "type": {"const": error_type(status)}}
+    detail = {
+        "code": {"enum": sorted({error.code for error in errors})},
+        "type": {"const": error_type(status)},
+    }
     return {
         "description": "\n".join(f"- `{error.code}`: {error.message}" for error in errors),
         "headers": headers,
         "content": _json({**_ref(ErrorAnswer), "properties": {"error": {"properties": detail}}}),
     }
-
-
-def _codes(errors: list[type[DomainError]]) -> list[str]:
-    return sorted({error.code for error in errors})
 
 
 def _headers(*, keyed: bool) -> dict[str, Any]:
@@ -149,6 +141,11 @@ def _headers(*, keyed: bool) -> dict[str, Any]:
             "schema": {"type": "integer", "minimum": 0},
         }
     return headers
+
+
+def _flag(value: str, where: str) -> dict[str, Any]:
+    """A header with one value, where it is there."""
+    return {"description": f"There, and `{value}`, where {where}.", "schema": {"const": value}}
 
 
 def _json(schema: Schema) -> dict[str, Any]:

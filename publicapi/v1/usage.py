@@ -8,7 +8,7 @@ from accounts.selectors.api_keys import has_key
 from billing.selectors import usage as selectors
 from common.money import usd
 from publicapi.v1 import usage_schema
-from publicapi.v1.authentication import KeyAuthentication
+from publicapi.v1.authentication import authenticate
 from publicapi.v1.errors import InvalidRange, KeyNotFound
 from publicapi.v1.exchange import Exchange
 from publicapi.v1.usage_csv import usage_csv
@@ -30,7 +30,7 @@ MAX_CSV_ROWS = 20_000
 async def report_usage(exchange: Exchange) -> None:
     """The report of all keys of the account, or of one. Any of its keys may read it, whatever that
     key may call and spend."""
-    holder = await KeyAuthentication().authenticate(exchange)
+    holder = await authenticate(exchange)
     query = usage_schema.parse(exchange.query)
     if query.key_id and not await has_key(holder.account_id, query.key_id):
         raise KeyNotFound
