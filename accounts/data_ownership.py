@@ -4,6 +4,7 @@ from uuid import uuid4
 
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.hashers import make_password
+from django.db.models import Model
 
 from accounts.models import (
     ApiKey,
@@ -35,6 +36,10 @@ def _no_address() -> str:
     return f"deleted-{uuid4()}@invalid.example"
 
 
+def _deleted(model: type[Model], owner: str, exported: str, *, left_out: str) -> Owned:
+    return Owned(model, (owner,), Delete(), exported, left_out)
+
+
 OWNED = (
     Owned(
         User,
@@ -60,40 +65,17 @@ OWNED = (
             }
         ),
     ),
-    Owned(
-        User.groups.through,
-        owners=("user",),
-        exported="group_id",
-        left_out="id user_id",
-        on_deletion=Delete(),
-    ),
-    Owned(
-        User.user_permissions.through,
-        owners=("user",),
-        exported="permission_id",
-        left_out="id user_id",
-        on_deletion=Delete(),
-    ),
-    Owned(
+    _deleted(User.groups.through, "user", "group_id", left_out="id user_id"),
+    _deleted(User.user_permissions.through, "user", "permission_id", left_out="id user_id"),
+    _deleted(
         UserSession,
-        owners=("account",),
-        exported="id client client_ip created_at rotated_at",
+        "account",
+        "id client client_ip created_at rotated_at",
         left_out="account_id current previous",
-        on_deletion=Delete(),
     ),
-    Owned(
-        LinkedIdentity,
-        owners=("user",),
-        exported="id issuer subject created_at",
-        left_out="user_id",
-        on_deletion=Delete(),
-    ),
-    Owned(
-        EmailedToken,
-        owners=("user",),
-        exported="id purpose email expires_at used_at",
-        left_out="user_id digest",
-        on_deletion=Delete(),
+    _deleted(LinkedIdentity, "user", "id issuer subject created_at", left_out="user_id"),
+    _deleted(
+        EmailedToken, "user", "id purpose email expires_at used_at", left_out="user_id digest"
     ),
     Owned(
         OutgoingEmail,
@@ -104,12 +86,11 @@ OWNED = (
         " outcome",
         on_deletion=Delete(),
     ),
-    Owned(
+    _deleted(
         SecondFactor,
-        owners=("operator",),
-        exported="created_at",
+        "operator",
+        "created_at",
         left_out="operator_id secret last_step recovery_codes",
-        on_deletion=Delete(),
     ),
     Owned(
         SignInFailures,
@@ -120,13 +101,7 @@ OWNED = (
         left_out="name",
         on_deletion=Delete(),
     ),
-    Owned(
-        KnownClient,
-        owners=("account",),
-        exported="seen_at",
-        left_out="account_id digest",
-        on_deletion=Delete(),
-    ),
+    _deleted(KnownClient, "account", "seen_at", left_out="account_id digest"),
     Owned(
         ApiKey,
         owners=("account",),
@@ -135,12 +110,11 @@ OWNED = (
         # The books have what each key was billed.
         on_deletion=Anonymise({"name": "", "hint": ""}),
     ),
-    Owned(
+    _deleted(
         ModelPreference,
-        owners=("account",),
-        exported="id model enabled favourite instructions reasoning_effort",
+        "account",
+        "id model enabled favourite instructions reasoning_effort",
         left_out="account_id",
-        on_deletion=Delete(),
     ),
     Owned(
         LogEntry,
