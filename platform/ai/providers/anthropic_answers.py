@@ -6,7 +6,7 @@ Events, deltas and blocks of other types are skipped, as the protocol asks.
 import msgspec
 from msgspec import Raw, Struct
 
-from ai.providers.chat_calls import closing_events
+from ai.providers import chat_calls
 from ai.providers.error_answers import error_from
 from ai.providers.payloads import (
     Count,
@@ -88,15 +88,10 @@ _decode_message = msgspec.json.Decoder(_Message).decode
 _decode_usage = usage_decoder(_Usage)
 
 
-class AnswerReader:
-    """Reads one answer (a `chat_calls.AnswerReader`)."""
+class AnswerReader(chat_calls.AnswerReader):
+    """Reads one answer."""
 
-    __slots__ = ("_counts", "done", "finish")
-
-    def __init__(self) -> None:
-        self._counts: dict[str, int] = {}
-        self.finish: FinishReason | None = None
-        self.done = False
+    __slots__ = ()
 
     def read(self, payload: bytes, events: list[ChatEvent]) -> None:
         """See `chat_calls.AnswerReader.read`."""
@@ -118,10 +113,6 @@ class AnswerReader:
                 self._read_message(decode(_decode_message, payload), events)
             case "error" | "":
                 raise error_from(200, payload)
-
-    def closing(self) -> list[ChatEvent]:
-        """See `chat_calls.AnswerReader.closing`."""
-        return closing_events(self.finish, self.usage)
 
     def _read_message(self, message: _Message, events: list[ChatEvent]) -> None:
         for piece in message.content:

@@ -1,9 +1,9 @@
 """A chat call over HTTP, the same on every wire; only the reader of the answer differs."""
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Awaitable
 from contextlib import suppress
-from typing import Protocol
 
 from msgspec.structs import replace
 
@@ -20,27 +20,35 @@ MAX_ANSWER = 16_000_000  # bytes
 _LINGER = 0.2
 
 
-class AnswerReader(Protocol):
+class AnswerReader(ABC):
     """Reads one answer: the payloads of a stream one by one, or a plain answer as a single payload.
 
-    `finish` is set when the answer is known to be whole, `done` when nothing can follow. `usage` is
-    the provider's count from the beginning of the answer.
+    `finish` is set when the answer is known to be whole, `done` when nothing can follow.
     """
 
-    finish: FinishReason | None
-    done: bool
+    __slots__ = ("_counts", "done", "finish")
+
+    def __init__(self) -> None:
+        self._counts: dict[str, int] = {}
+        self.finish: FinishReason | None = None
+        self.done = False
 
     @property
-    def usage(self) -> Usage | None: ...
+    @abstractmethod
+    def usage(self) -> Usage | None:
+        """The provider's count from the beginning of the answer."""
 
+    @abstractmethod
     def read(self, payload: bytes, events: list[ChatEvent]) -> None:
         """Append the deltas of one payload to `events`. Raises ProviderErrors."""
-        ...
 
     def closing(self) -> list[ChatEvent]:
-        """The usage, if any came, and the finish. Raises UpstreamError if the answer is
-        incomplete."""
-        ...
+        """The usage, if any came, and the finish, which comes last: some providers send usage after
+        it. Raises UpstreamError if the answer is incomplete."""
+        if self.finish is None:
+            raise UpstreamError("The provider's answer broke off.")
+        usage = self.usage
+        return [usage, Finish(self.finish)] if usage else [Finish(self.finish)]
 
 
 async def streamed(
@@ -101,13 +109,6 @@ async def collected(
     patient = replace(deadlines, first_byte=deadlines.total, idle=deadlines.total)
     batches = streamed(client, call, reader, patient)
     return [event async for events in batches for event in events]
-
-
-def closing_events(finish: FinishReason | None, usage: Usage | None) -> list[ChatEvent]:
-    """The last events of an `AnswerReader`. Raises UpstreamError where the answer has no finish."""
-    if finish is None:
-        raise UpstreamError("The provider's answer broke off.")
-    return [usage, Finish(finish)] if usage else [Finish(finish)]
 
 
 def _sent(

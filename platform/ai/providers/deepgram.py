@@ -11,10 +11,8 @@ from msgspec import Meta, Raw, Struct
 
 from ai.providers.config import ProviderConfig
 from ai.providers.http_calls import HttpCall
-from ai.providers.languages import iso_code
 from ai.providers.paid_calls import PaidCalls
-from ai.providers.payloads import sensible, without_nul
-from ai.providers.speech import MAX_ANSWER, MEDIA_TYPES
+from ai.providers.speech import MAX_ANSWER, MEDIA_TYPES, transcript
 from ai.providers.types import Deadlines, SpeechRequest, Transcript
 from common.http import UpstreamClient
 
@@ -37,7 +35,6 @@ class _Answer(Struct):
 
 
 _decode_answer = msgspec.json.Decoder(_Answer).decode
-_decode_language = msgspec.json.Decoder(str).decode
 
 
 class Deepgram:
@@ -55,9 +52,8 @@ class Deepgram:
         calls = PaidCalls(self._client, deadlines)
         answer = await calls.post(call, _decode_answer, limit=MAX_ANSWER)
         channel = answer.results.channels[0]
-        detected = sensible(_decode_language, channel.detected_language)
-        language = (iso_code(detected) if detected else None) or request.language
-        return Transcript(without_nul(channel.alternatives[0].transcript).strip(), language)
+        text = channel.alternatives[0].transcript
+        return transcript(text, channel.detected_language, request)
 
 
 def _query(request: SpeechRequest) -> str:

@@ -2,7 +2,7 @@
 
 from msgspec import Raw, Struct
 
-from ai.providers.chat_calls import closing_events
+from ai.providers import chat_calls
 from ai.providers.error_answers import error_from
 from ai.providers.errors import RequestRefused, UpstreamError
 from ai.providers.gemini_schema import Candidate, decode_answer
@@ -41,17 +41,15 @@ class _Usage(Struct, rename="camel"):
 _decode_usage = usage_decoder(_Usage)
 
 
-class AnswerReader:
-    """Reads one answer (a `chat_calls.AnswerReader`). Only the end of the body marks its end."""
+class AnswerReader(chat_calls.AnswerReader):
+    """Reads one answer. Only the end of the body marks its end."""
 
-    __slots__ = ("_counts", "_gave_up", "_has_text", "done", "finish")
+    __slots__ = ("_gave_up", "_has_text")
 
     def __init__(self) -> None:
-        self._counts: dict[str, int] = {}
+        super().__init__()
         self._gave_up = False
         self._has_text = False
-        self.finish: FinishReason | None = None
-        self.done = False
 
     def read(self, payload: bytes, events: list[ChatEvent]) -> None:
         """See `chat_calls.AnswerReader.read`."""
@@ -68,7 +66,7 @@ class AnswerReader:
         """See `chat_calls.AnswerReader.closing`."""
         if self._gave_up and not self._has_text:
             raise UpstreamError("The provider gave up before it answered.")
-        return closing_events(self.finish, self.usage)
+        return super().closing()
 
     def _read_candidate(self, candidate: Candidate, events: list[ChatEvent]) -> None:
         for part in candidate.parts:

@@ -54,6 +54,15 @@ async def read_body(response: UpstreamResponse, limit: int, by: float) -> bytes:
         raise AnswerTooLate from None
 
 
+async def body_of(sending: Awaitable[UpstreamResponse], limit: int, by: float) -> bytes:
+    """The whole body of the answer to a call, at most `limit` bytes."""
+    response = await answered(sending, by)
+    try:
+        return await read_body(response, limit, by)
+    finally:
+        response.close()
+
+
 def broken(error: TransportError) -> UpstreamError:
     """The error of a failed connection."""
     retryable = not isinstance(error, AnswerTooLong)

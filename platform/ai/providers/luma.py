@@ -5,20 +5,16 @@ only, which orders do not have. What extends a clip is a clip of its own, of 5 s
 """
 
 import re
-from collections.abc import AsyncGenerator
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
-from ai.providers.config import ProviderConfig
 from ai.providers.media import VideoOrder, failed, no_result
 from ai.providers.operations import Accepted, OperationState, Pending, Succeeded, Unknown
-from ai.providers.task_api import TaskApi, TaskId
+from ai.providers.task_api import TaskId, TaskWire
 from ai.providers.unsupported import refuse
-from common.http import UpstreamClient
 
-_DOMAINS = ("lumalabs.ai", "cdn-luma.com")
 _SAYS_BLOCKED = re.compile(r"moderation", re.IGNORECASE)
 _DURATION = re.compile(r"(\d{1,3})s")
 
@@ -47,14 +43,12 @@ _decode_created = msgspec.json.Decoder(_Created).decode
 _decode_generation = msgspec.json.Decoder(_Generation).decode
 
 
-class Luma:
+class Luma(TaskWire):
     """Luma's interface (an `ai.providers.media.MediaWire` of VideoOrders). It submits nothing
     twice."""
 
+    domains = ("lumalabs.ai", "cdn-luma.com")
     can_cancel = True
-
-    def __init__(self, config: ProviderConfig, client: UpstreamClient) -> None:
-        self._tasks = TaskApi(config, client, *_DOMAINS)
 
     async def submit(self, order: VideoOrder, reference: str, *, seconds: float) -> Accepted:
         """See `OperationWire.submit`."""
@@ -79,10 +73,6 @@ class Luma:
         on; one that has ended is left as it is."""
         if isinstance(await self.poll(operation_id, seconds=seconds), Pending):
             await self._tasks.delete(f"generations/{operation_id}", seconds=seconds)
-
-    def download(self, url: str, *, limit: int, seconds: float) -> AsyncGenerator[bytes, None]:
-        """See `MediaWire.download`."""
-        return self._tasks.download(url, limit=limit, seconds=seconds)
 
 
 def _body(order: VideoOrder) -> dict[str, Any]:

@@ -5,24 +5,21 @@ no texture: its refinement has. To delete a task that has ended would delete its
 """
 
 import re
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct
 
-from ai.providers.config import ProviderConfig
 from ai.providers.errors import RequestRefused
 from ai.providers.media import AssetOrder, Stage, failed, no_result, share
 from ai.providers.operations import Accepted, Cancelled, OperationState, Pending, Succeeded, Unknown
-from ai.providers.payloads import Count, sensible
+from ai.providers.payloads import partial_count
 from ai.providers.pictures import data_uri
-from ai.providers.task_api import TaskApi, TaskId
+from ai.providers.task_api import TaskId, TaskWire
 from ai.providers.unsupported import refuse
-from common.http import UpstreamClient
 
-_DOMAIN = "meshy.ai"
 # https://www.meshy.ai/api: 1,000 credits cost 20 USD.
 _NUSD_PER_CREDIT = 20_000_000
 _PATHS: Mapping[Stage, str] = MappingProxyType(
@@ -55,20 +52,17 @@ class _Task(Struct):
 
 _decode_created = msgspec.json.Decoder(_Created).decode
 _decode_task = msgspec.json.Decoder(_Task).decode
-_decode_credits = msgspec.json.Decoder(Count, strict=False).decode
 
 
-class Meshy:
+class Meshy(TaskWire):
     """Meshy's interface (an `ai.providers.media.MediaWire` of AssetOrders). It submits nothing
     twice.
 
     The id of an operation is the path of its task.
     """
 
+    domains = ("meshy.ai",)
     can_cancel = True
-
-    def __init__(self, config: ProviderConfig, client: UpstreamClient) -> None:
-        self._tasks = TaskApi(config, client, _DOMAIN)
 
     async def submit(self, order: AssetOrder, reference: str, *, seconds: float) -> Accepted:
         """See `OperationWire.submit`."""
@@ -87,10 +81,6 @@ class Meshy:
         """See `OperationWire.cancel`. A task that has ended is left as it is."""
         if isinstance(await self.poll(operation_id, seconds=seconds), Pending):
             await self._tasks.delete(operation_id, seconds=seconds)
-
-    def download(self, url: str, *, limit: int, seconds: float) -> AsyncGenerator[bytes, None]:
-        """See `MediaWire.download`."""
-        return self._tasks.download(url, limit=limit, seconds=seconds)
 
 
 def _body(order: AssetOrder) -> dict[str, Any]:
@@ -129,5 +119,5 @@ def _state(task: _Task) -> OperationState:
 
 
 def _cost(task: _Task) -> int | None:
-    consumed = sensible(_decode_credits, task.consumed_credits)
+    consumed = partial_count(task.consumed_credits)
     return None if consumed is None else consumed * _NUSD_PER_CREDIT

@@ -8,7 +8,7 @@ usage in three places.
 import msgspec
 from msgspec import Raw, Struct
 
-from ai.providers.chat_calls import closing_events
+from ai.providers import chat_calls
 from ai.providers.error_answers import error_from
 from ai.providers.errors import UpstreamError
 from ai.providers.payloads import (
@@ -92,18 +92,19 @@ _decode_usage = usage_decoder(_Usage)
 _decode_prompt_details = msgspec.json.Decoder(_PromptDetails).decode
 
 
-class AnswerReader:
-    """Reads one answer. The finish is yielded at the end: some providers send usage after it."""
+class AnswerReader(chat_calls.AnswerReader):
+    """Reads one answer."""
 
-    __slots__ = ("_counts", "_reasoning_added", "_refused", "done", "finish", "usage")
+    __slots__ = ("_reasoning_added", "_refused")
 
     def __init__(self, *, reasoning_added_to_completion: bool) -> None:
+        super().__init__()
         self._reasoning_added = reasoning_added_to_completion
         self._refused = False
-        self._counts: dict[str, int] = {}
-        self.usage: Usage | None = None
-        self.finish: FinishReason | None = None
-        self.done = False
+
+    @property
+    def usage(self) -> Usage | None:
+        return Usage(**self._counts) if self._counts else None
 
     def read(self, payload: bytes, events: list[ChatEvent]) -> None:
         """Append the deltas of one payload to `events`.
@@ -123,10 +124,10 @@ class AnswerReader:
             self._read_choice(answer.choices[0], events)
 
     def closing(self) -> list[ChatEvent]:
-        """The usage, if any came, and the finish. Raises UpstreamError if the answer is
-        incomplete."""
-        refused = self.finish and self._refused
-        return closing_events("content_filter" if refused else self.finish, self.usage)
+        """See `chat_calls.AnswerReader.closing`."""
+        if self.finish and self._refused:
+            self.finish = "content_filter"
+        return super().closing()
 
     def _read_choice(self, choice: _Choice, events: list[ChatEvent]) -> None:
         if delta := choice.delta or choice.message:
@@ -153,7 +154,6 @@ class AnswerReader:
         usage = sensible(_decode_usage, raw)
         if usage and (usage.prompt_tokens is not None or usage.completion_tokens is not None):
             note_counts(self._counts, self._normalised(usage))
-            self.usage = Usage(**self._counts)
 
     def _normalised(self, usage: _Usage) -> Usage:
         completion = usage.completion_tokens_details

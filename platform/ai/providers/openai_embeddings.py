@@ -13,7 +13,7 @@ from msgspec import Raw, Struct
 
 from ai.providers.config import ProviderConfig
 from ai.providers.errors import UpstreamError
-from ai.providers.http_calls import answered, read_body
+from ai.providers.http_calls import body_of
 from ai.providers.payloads import Count, sensible, usage_decoder
 from ai.providers.tokens import texts_upper_bound
 from ai.providers.types import Deadlines, EmbeddingRequest, Embeddings
@@ -84,11 +84,7 @@ class OpenAIEmbeddings:
         sending = self._client.post(
             self._url, self._headers, msgspec.json.encode(body), connect_timeout=connect_timeout
         )
-        response = await answered(sending, by)
-        try:
-            payload = await read_body(response, len(inputs) * _MAX_VECTOR, by)
-        finally:
-            response.close()
+        payload = await body_of(sending, len(inputs) * _MAX_VECTOR, by)
         return _read(payload, len(inputs), request.dimensions)
 
 

@@ -10,10 +10,8 @@ from msgspec import Raw, Struct
 from ai.providers.config import ProviderConfig
 from ai.providers.forms import FormFile, multipart
 from ai.providers.http_calls import HttpCall
-from ai.providers.languages import iso_code
 from ai.providers.paid_calls import PaidCalls
-from ai.providers.payloads import sensible, without_nul
-from ai.providers.speech import MAX_ANSWER, MEDIA_TYPES
+from ai.providers.speech import MAX_ANSWER, MEDIA_TYPES, transcript
 from ai.providers.types import Deadlines, SpeechRequest, Transcript
 from common.http import UpstreamClient
 
@@ -24,7 +22,6 @@ class _Answer(Struct):
 
 
 _decode_answer = msgspec.json.Decoder(_Answer).decode
-_decode_language = msgspec.json.Decoder(str).decode
 
 
 class OpenAISpeech:
@@ -41,9 +38,7 @@ class OpenAISpeech:
         call = HttpCall(self._url, {**self._headers, "Content-Type": media_type}, body)
         calls = PaidCalls(self._client, deadlines)
         answer = await calls.post(call, _decode_answer, limit=MAX_ANSWER)
-        detected = sensible(_decode_language, answer.language)
-        language = (iso_code(detected) if detected else None) or request.language
-        return Transcript(without_nul(answer.text).strip(), language)
+        return transcript(answer.text, answer.language, request)
 
 
 def _fields(request: SpeechRequest) -> dict[str, str]:

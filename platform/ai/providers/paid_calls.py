@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from ai.providers.errors import UpstreamError
-from ai.providers.http_calls import HttpCall, answered, read_body
+from ai.providers.http_calls import HttpCall, answered, body_of, read_body
 from ai.providers.types import Deadlines
 from ai.providers.whole_answers import read_answer
 from common.http import ConnectFailed, UpstreamClient
@@ -73,11 +73,7 @@ class PaidCalls:
     async def _get(self, url: str, headers: Mapping[str, str], limit: int) -> bytes:
         by = min(self.by, asyncio.get_running_loop().time() + _GET_TIME)
         sending = self._client.get(url, headers, connect_timeout=self._connect_timeout)
-        response = await answered(sending, by)
-        try:
-            return await read_body(response, limit, by)
-        finally:
-            response.close()
+        return await body_of(sending, limit, by)
 
 
 def _was_turned_away(error: UpstreamError) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeVar
 
 from ai.providers.errors import ProviderError
-from ai.providers.http_calls import HttpCall, answered, read_body
+from ai.providers.http_calls import HttpCall, body_of
 from ai.providers.types import Deadlines
 from ai.providers.whole_answers import read_answer
 from common.http import UpstreamClient, UpstreamResponse
@@ -45,11 +45,7 @@ class RestCalls:
         await self._body(self._client.delete(url, headers, connect_timeout=CONNECT_SECONDS))
 
     async def _body(self, sending: Awaitable[UpstreamResponse]) -> bytes:
-        response = await answered(sending, self._by)
-        try:
-            return await read_body(response, MAX_ANSWER, self._by)
-        finally:
-            response.close()
+        return await body_of(sending, MAX_ANSWER, self._by)
 
 
 async def unless_missing(asking: Awaitable[T]) -> T | None:

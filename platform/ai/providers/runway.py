@@ -4,30 +4,21 @@ Protocol: https://docs.dev.runwayml.com, "API reference" and "Task failures". A 
 five seconds at most. To delete a task that has ended would delete its result.
 """
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct
 
-from ai.providers.config import ProviderConfig
 from ai.providers.errors import RequestRefused
 from ai.providers.media import VideoOrder, failed, no_result, share
 from ai.providers.operations import Accepted, Cancelled, OperationState, Pending, Succeeded, Unknown
 from ai.providers.payloads import Count, sensible
 from ai.providers.pictures import data_uri
-from ai.providers.task_api import TaskApi, TaskId
+from ai.providers.task_api import TaskId, TaskWire
 from ai.providers.unsupported import refuse
-from common.http import UpstreamClient
 
-_VERSION = "2024-11-06"
-# The distributions of its results.
-_DOMAINS = (
-    "runwayml.com",
-    "dnznrvs05pmza.cloudfront.net",
-    "d2jqrm6oza8nb6.cloudfront.net",
-)
 _POLL_SECONDS = 5.0
 # https://docs.dev.runwayml.com/guides/pricing: a credit costs 0.01 USD.
 _NUSD_PER_CREDIT = 10_000_000
@@ -66,14 +57,14 @@ _decode_task = msgspec.json.Decoder(_Task).decode
 _decode_cost = msgspec.json.Decoder(_Cost).decode
 
 
-class Runway:
+class Runway(TaskWire):
     """Runway's interface (an `ai.providers.media.MediaWire` of VideoOrders). It submits nothing
     twice."""
 
+    # The distributions of its results.
+    domains = ("runwayml.com", "dnznrvs05pmza.cloudfront.net", "d2jqrm6oza8nb6.cloudfront.net")
+    headers = MappingProxyType({"X-Runway-Version": "2024-11-06"})
     can_cancel = True
-
-    def __init__(self, config: ProviderConfig, client: UpstreamClient) -> None:
-        self._tasks = TaskApi(config, client, *_DOMAINS, headers={"X-Runway-Version": _VERSION})
 
     async def submit(self, order: VideoOrder, reference: str, *, seconds: float) -> Accepted:
         """See `OperationWire.submit`."""
@@ -90,10 +81,6 @@ class Runway:
         """See `OperationWire.cancel`. A task that has ended is left as it is."""
         if isinstance(await self.poll(operation_id, seconds=seconds), Pending):
             await self._tasks.delete(f"tasks/{operation_id}", seconds=seconds)
-
-    def download(self, url: str, *, limit: int, seconds: float) -> AsyncGenerator[bytes, None]:
-        """See `MediaWire.download`."""
-        return self._tasks.download(url, limit=limit, seconds=seconds)
 
 
 def _body(order: VideoOrder) -> dict[str, Any]:

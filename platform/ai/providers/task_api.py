@@ -2,7 +2,8 @@
 after with GET and ended with DELETE, and its results are at signed URLs."""
 
 from collections.abc import AsyncGenerator, Callable, Mapping
-from typing import Annotated, TypeVar
+from types import MappingProxyType
+from typing import Annotated, ClassVar, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -43,12 +44,12 @@ class TaskApi:
         self,
         config: ProviderConfig,
         client: UpstreamClient,
-        *domains: str,
-        headers: Mapping[str, str] | None = None,
+        domains: tuple[str, ...],
+        headers: Mapping[str, str],
     ) -> None:
         self._client = client
         self._base_url = config.base_url
-        self._headers = {"Authorization": f"Bearer {config.api_key}", **(headers or {})}
+        self._headers = {"Authorization": f"Bearer {config.api_key}", **headers}
         self._urls = NamedUrls(config.base_url, *domains)
 
     async def submit(
@@ -116,3 +117,18 @@ class TaskApi:
 
     def _url(self, path: str) -> str:
         return f"{self._base_url}/{path}"
+
+
+class TaskWire:
+    """The common part of the wires with that form: `domains` are those of the provider's results,
+    and `headers` what it wants beside the key."""
+
+    domains: ClassVar[tuple[str, ...]]
+    headers: ClassVar[Mapping[str, str]] = MappingProxyType({})
+
+    def __init__(self, config: ProviderConfig, client: UpstreamClient) -> None:
+        self._tasks = TaskApi(config, client, self.domains, self.headers)
+
+    def download(self, url: str, *, limit: int, seconds: float) -> AsyncGenerator[bytes, None]:
+        """See `MediaWire.download`."""
+        return self._tasks.download(url, limit=limit, seconds=seconds)

@@ -4,24 +4,21 @@ Protocol: https://platform.tripo3d.ai/docs, "Generation" and "Task". An answer h
 zero where all went well.
 """
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct
 
-from ai.providers.config import ProviderConfig
 from ai.providers.errors import RequestRefused
 from ai.providers.forms import FormFile, multipart
 from ai.providers.media import AssetOrder, Picture, failed, no_result, share
 from ai.providers.operations import Accepted, Cancelled, OperationState, Pending, Succeeded, Unknown
-from ai.providers.payloads import Count, sensible
-from ai.providers.task_api import TaskApi, TaskId
+from ai.providers.payloads import partial_count
+from ai.providers.task_api import TaskId, TaskWire
 from ai.providers.unsupported import refuse
-from common.http import UpstreamClient
 
-_DOMAINS = ("tripo3d.ai", "tripo3d.com")
 # https://platform.tripo3d.ai/docs/billing: 100 credits cost 1 USD.
 _NUSD_PER_CREDIT = 10_000_000
 _FILE_TYPES: Mapping[str, str] = MappingProxyType(
@@ -72,17 +69,14 @@ class _Found(Struct):
 _decode_created = msgspec.json.Decoder(_Created).decode
 _decode_uploaded = msgspec.json.Decoder(_Uploaded).decode
 _decode_found = msgspec.json.Decoder(_Found).decode
-_decode_credits = msgspec.json.Decoder(Count, strict=False).decode
 
 
-class Tripo:
+class Tripo(TaskWire):
     """Tripo's interface (an `ai.providers.media.MediaWire` of AssetOrders). It submits nothing
     twice."""
 
+    domains = ("tripo3d.ai", "tripo3d.com")
     can_cancel = False
-
-    def __init__(self, config: ProviderConfig, client: UpstreamClient) -> None:
-        self._tasks = TaskApi(config, client, *_DOMAINS)
 
     async def submit(self, order: AssetOrder, reference: str, *, seconds: float) -> Accepted:
         """See `OperationWire.submit`. The picture is uploaded first, within `seconds` of its
@@ -102,10 +96,6 @@ class Tripo:
 
     async def cancel(self, operation_id: str, *, seconds: float) -> None:
         """See `OperationWire.cancel`. Tripo cancels nothing."""
-
-    def download(self, url: str, *, limit: int, seconds: float) -> AsyncGenerator[bytes, None]:
-        """See `MediaWire.download`."""
-        return self._tasks.download(url, limit=limit, seconds=seconds)
 
     async def _upload(self, picture: Picture | None, seconds: float) -> dict[str, str]:
         """What names an uploaded picture in a task."""
@@ -163,6 +153,6 @@ def _succeeded(task: _Task, output: _Output) -> Succeeded:
     if not model:
         raise no_result()
     urls = (model, output.rendered_image or "")
-    consumed = sensible(_decode_credits, task.consumed_credit)
+    consumed = partial_count(task.consumed_credit)
     cost = None if consumed is None else consumed * _NUSD_PER_CREDIT
     return Succeeded(tuple(filter(None, urls)), cost, reference=task.task_id)
