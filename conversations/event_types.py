@@ -2,7 +2,7 @@
 (`conversations/user_events.py`), and of what is sent while a reply is written
 (`conversations/frames.py`)."""
 
-from typing import get_args
+from typing import Any, get_args
 
 from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
@@ -105,30 +105,12 @@ class TitleSerializer(serializers.Serializer[object]):
     title = serializers.CharField(read_only=True)
 
 
-def _begins(kind: str) -> EventType:
-    return EventType(
-        f"{kind}-start",
-        "a part of it begins",
-        {"id": _STRING},
-        {"id": "1"},
-    )
-
-
-def _goes_on(kind: str) -> EventType:
-    data = {
-        "id": _STRING,
-        "delta": _STRING,
-    }
-    return EventType(f"{kind}-delta", "more of that part", data, {"id": "1"})
-
-
-def _ends(kind: str) -> EventType:
-    return EventType(
-        f"{kind}-end",
-        "the part is complete",
-        {"id": _STRING},
-        {"id": "1"},
-    )
+def _parts(verb: str, when: str, **data: serializers.Field[Any, Any, Any, Any]) -> list[EventType]:
+    """The frames of parts, of reasoning and of text."""
+    return [
+        EventType(f"{kind}-{verb}", when, {"id": _STRING, **data}, {"id": "1"})
+        for kind in ("reasoning", "text")
+    ]
 
 
 # What a reply streams: the data are the fields beside `type`.
@@ -138,7 +120,9 @@ FRAMES = [
         "the reply is begun, and what it may cost is held",
         {"messageId": serializers.UUIDField(), "messageMetadata": StartedReplySerializer()},
     ),
-    *(made(kind) for made in (_begins, _goes_on, _ends) for kind in ("reasoning", "text")),
+    *_parts("start", "a part of it begins"),
+    *_parts("delta", "more of that part", delta=_STRING),
+    *_parts("end", "the part is complete"),
     EventType(
         "data-title",
         "the conversation was given a title, after its first message. It is no part of the "

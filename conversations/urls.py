@@ -28,48 +28,33 @@ class MessageIdConverter:
 
 register_converter(MessageIdConverter, "message")
 
+_ONE = "/<uuid:conversation_id>"
+_MESSAGE = f"{_ONE}/messages/<message:message_id>"
+
 conversation_routes = [
     path("", ConversationViewSet.as_view({"get": "list", "post": "create"})),
     path(
-        "/<uuid:conversation_id>",
+        _ONE,
         ConversationViewSet.as_view(
             {"get": "retrieve", "patch": "partial_update", "delete": "destroy"}
         ),
     ),
     path("/delete", ConversationViewSet.as_view({"post": "destroy_all"})),
     path(
-        "/<uuid:conversation_id>/export",
+        f"{_ONE}/export",
         ConversationViewSet.as_view({"get": "export"}, content_negotiation_class=AnyAccepted),
     ),
     path(
-        "/<uuid:conversation_id>/share",
+        f"{_ONE}/share",
         ShareViewSet.as_view({"post": "create", "get": "retrieve", "delete": "destroy"}),
     ),
-    path(
-        "/<uuid:conversation_id>/messages",
-        MessageViewSet.as_view({"get": "list", "post": "create"}),
-    ),
-    path(
-        "/<uuid:conversation_id>/messages/<message:message_id>",
-        MessageViewSet.as_view({"get": "retrieve", "delete": "destroy"}),
-    ),
-    path(
-        "/<uuid:conversation_id>/messages/<message:message_id>/feedback",
-        FeedbackViewSet.as_view({"put": "update", "delete": "destroy"}),
-    ),
-    path(
-        "/<uuid:conversation_id>/messages/<message:message_id>/regenerate",
-        MessageViewSet.as_view({"post": "regenerate"}),
-    ),
-    path(
-        "/<uuid:conversation_id>/messages/<message:message_id>/stop",
-        MessageViewSet.as_view({"post": "stop"}),
-    ),
-    path(
-        "/<uuid:conversation_id>/messages/<message:message_id>/stream",
-        StreamViewSet.as_view({"get": "of_message"}),
-    ),
-    path("/<uuid:conversation_id>/stream", StreamViewSet.as_view({"get": "of_conversation"})),
+    path(f"{_ONE}/messages", MessageViewSet.as_view({"get": "list", "post": "create"})),
+    path(_MESSAGE, MessageViewSet.as_view({"get": "retrieve", "delete": "destroy"})),
+    path(f"{_MESSAGE}/feedback", FeedbackViewSet.as_view({"put": "update", "delete": "destroy"})),
+    path(f"{_MESSAGE}/regenerate", MessageViewSet.as_view({"post": "regenerate"})),
+    path(f"{_MESSAGE}/stop", MessageViewSet.as_view({"post": "stop"})),
+    path(f"{_MESSAGE}/stream", StreamViewSet.as_view({"get": "of_message"})),
+    path(f"{_ONE}/stream", StreamViewSet.as_view({"get": "of_conversation"})),
     path("/shared/<str:share_token>", SharedConversationViewSet.as_view({"get": "retrieve"})),
 ]
 space_routes = [
