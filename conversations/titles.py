@@ -8,7 +8,6 @@ from django.db import InterfaceError, OperationalError
 
 from ai.catalog.selectors import aget_catalog
 from ai.catalog.types import Model
-from ai.inference.chat import ChatRunner
 from ai.inference.errors import ProviderNotAvailable
 from ai.inference.services import open_chat
 from ai.inference.types import ChatCall
@@ -42,7 +41,7 @@ async def make_title(
     try:
         model = await _model()
         await in_thread(free_budget.check_for, account_id)
-        return await _Title(account_id, question_id, message, request_id, model).make()
+        return await _make(account_id, question_id, message, request_id, model)
     except (DomainError, OperationalError, InterfaceError) as failure:
         log.info("title.not_made", message_id=str(question_id), error=str(failure))
         return None
@@ -56,38 +55,34 @@ async def _model() -> Model:
     return model
 
 
-class _Title:
-    """One call for a title. Its charge ends with the title."""
+async def _make(
+    account_id: UUID, question_id: UUID, message: str, request_id: str, model: Model
+) -> str | None:
+    """The call for a title, whose charge ends with the title. Raises the DomainError of a refused
+    or failed call."""
+    written: str | None = None
 
-    def __init__(
-        self, account_id: UUID, question_id: UUID, message: str, request_id: str, model: Model
-    ) -> None:
-        self._question_id = question_id
-        self._title: str | None = None
-        self._runner: ChatRunner
-        self._call = ChatCall(
-            account_id=account_id,
-            api_key_id=None,
-            source="web",
-            funding="platform",
-            model=model,
-            messages=title_prompt(message),
-            max_output_tokens=MAX_OUTPUT_TOKENS,
-            request_id=request_id,
-            total_seconds=TOTAL_SECONDS,
-            charge_id=uuid7(),
-            conclude=self._conclude,
-        )
-
-    async def make(self) -> str | None:
-        """Raises the DomainError of a refused or failed call."""
-        self._runner = await open_chat(self._call)
-        await self._runner.ended()
-        return self._title
-
-    async def _conclude(self, ending: Ending, failure: DomainError | None) -> Resolution:
-        title = title_in(self._runner.text) if failure is None else None
-        resolution, self._title = await in_thread(
-            titles.conclude, question_id=self._question_id, ending=ending, title=title
+    async def conclude(ending: Ending, failure: DomainError | None) -> Resolution:
+        nonlocal written
+        title = title_in(runner.text) if failure is None else None
+        resolution, written = await in_thread(
+            titles.conclude, question_id=question_id, ending=ending, title=title
         )
         return resolution
+
+    call = ChatCall(
+        account_id=account_id,
+        api_key_id=None,
+        source="web",
+        funding="platform",
+        model=model,
+        messages=title_prompt(message),
+        max_output_tokens=MAX_OUTPUT_TOKENS,
+        request_id=request_id,
+        total_seconds=TOTAL_SECONDS,
+        charge_id=uuid7(),
+        conclude=conclude,
+    )
+    runner = await open_chat(call)
+    await runner.ended()
+    return written

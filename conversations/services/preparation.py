@@ -5,7 +5,7 @@ from typing import Any, cast
 from uuid import UUID
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from accounts.models import User
 from accounts.selectors.preferences import Agent, get_agent, list_enabled
@@ -25,23 +25,25 @@ from media.files.models import Upload
 from media.files.selectors.uploads import get_uploads
 
 
-class PreparedReply(Struct, frozen=True, kw_only=True):
-    """A reply to begin. `user` asks for it and pays it.
+class _Asked(Struct, frozen=True, kw_only=True):
+    """The message to answer: `question`, or one that is not written yet, which consists of
+    `content`, `uploads` and `client_id`, and follows `parent_id`. `follows_leaf`: the reply may
+    begin only while `parent_id` is the end of the shown branch."""
 
-    `question` is the message to answer. It is None for a message that is not written yet, which
-    consists of `content`, `uploads` and `client_id`, and follows `parent_id`. `follows_leaf`: the
-    reply may begin only while `parent_id` is the end of the shown branch; for a repeat, the failed
-    reply. `max_output_tokens` is the bound of the reply, if it can be paid.
-    """
+    question: Message | None = None
+    parent_id: UUID | None
+    follows_leaf: bool = False
+    content: str
+    client_id: str | None = None
+    uploads: Sequence[Upload]
+
+
+class PreparedReply(_Asked, frozen=True, kw_only=True):
+    """A reply to begin. `user` asks for it and pays it. A repeat follows the failed reply.
+    `max_output_tokens` is the bound of the reply, if it can be paid."""
 
     user: User
     conversation: Conversation
-    question: Message | None
-    parent_id: UUID | None
-    follows_leaf: bool
-    content: str
-    client_id: str | None
-    uploads: Sequence[Upload]
     model: Model
     effort: ReasoningEffort | None
     max_output_tokens: int
@@ -52,17 +54,6 @@ class PreparedReply(Struct, frozen=True, kw_only=True):
     def author_id(self) -> UUID | None:
         """The user, where the conversation is somebody else's."""
         return None if self.conversation.account_id == self.user.pk else self.user.pk
-
-
-class _Question(Struct, frozen=True, kw_only=True):
-    """The message to answer, existing or new."""
-
-    message: Message | None = None
-    parent_id: UUID | None
-    follows_leaf: bool = False
-    content: str
-    client_id: str | None = None
-    uploads: Sequence[Upload]
 
 
 def prepare_message(
@@ -86,14 +77,14 @@ def prepare_message(
     if "parent_id" in place:
         parent = place["parent_id"]
         parent_id = None if parent is None else id_of(conversation, "parent_id", parent)
-    question = _Question(
+    asked = _Asked(
         parent_id=parent_id,
         follows_leaf="parent_id" not in place,
         content=content,
         client_id=client_id,
         uploads=get_uploads(user, upload_ids),
     )
-    return _prepare(user, conversation, question, model or conversation.model, reasoning_effort)
+    return _prepare(user, conversation, asked, model or conversation.model, reasoning_effort)
 
 
 def prepare_regeneration(
@@ -111,13 +102,13 @@ def prepare_regeneration(
     model = model or (earlier.model if earlier else conversation.model)
     if message.role == Message.Role.ASSISTANT:
         message = get_message(user, conversation.pk, cast(UUID, message.parent_id))
-    question = _Question(
-        message=message,
+    asked = _Asked(
+        question=message,
         parent_id=message.parent_id,
         content=message.content,
         uploads=attached_to(message),
     )
-    return _prepare(user, conversation, question, model, reasoning_effort)
+    return _prepare(user, conversation, asked, model, reasoning_effort)
 
 
 def prepare_repeat(
@@ -140,7 +131,7 @@ def prepare_repeat(
 def _prepare(
     user: User,
     conversation: Conversation,
-    question: _Question,
+    asked: _Asked,
     wanted: str,
     effort: ReasoningEffort | None,
 ) -> PreparedReply:
@@ -149,14 +140,9 @@ def _prepare(
     is_free = user.plan == FREE_PLAN
     bound = output_bound(model, FREE_OUTPUT_TOKENS if is_free else DEFAULT_OUTPUT_TOKENS)
     return PreparedReply(
+        **asdict(asked),
         user=user,
         conversation=conversation,
-        question=question.message,
-        parent_id=question.parent_id,
-        follows_leaf=question.follows_leaf,
-        content=question.content,
-        client_id=question.client_id,
-        uploads=question.uploads,
         model=model,
         effort=_effort(model, effort or agent.reasoning_effort),
         max_output_tokens=bound,
@@ -164,9 +150,9 @@ def _prepare(
         context=context_for(
             conversation=conversation,
             model=model,
-            parent_id=question.parent_id,
-            content=question.content,
-            uploads=question.uploads,
+            parent_id=asked.parent_id,
+            content=asked.content,
+            uploads=asked.uploads,
             instructions=agent.instructions,
             output_bound=bound,
             is_free=is_free,

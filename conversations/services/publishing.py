@@ -4,7 +4,7 @@ own streams are told.
 Callers write them at the end of a transaction: the locks of the streams are the last ones.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from uuid import UUID
 
 from conversations import user_events
@@ -27,12 +27,6 @@ def sharers_of(space: Space | None) -> list[UUID]:
 def for_all(owner_id: UUID, space: Space | None, event: NewEvent) -> list[ToUser]:
     """The same event for the owner and for those with whom the space is shared."""
     return [ToUser(each, [event]) for each in (owner_id, *sharers_of(space))]
-
-
-def publish_to_all(owner_id: UUID, space: Space | None, events: Sequence[NewEvent]) -> None:
-    """Append the same events to the streams of the owner and of those with whom the space is
-    shared."""
-    append_to_users([ToUser(each, events) for each in (owner_id, *sharers_of(space))])
 
 
 def publish_row(conversation: Conversation, *, actor: str = USER, is_new: bool = False) -> None:

@@ -12,8 +12,9 @@ from conversations import user_events
 from conversations.errors import NothingToShareWith, TooManySpaces
 from conversations.models import Space
 from conversations.services.locks import lock_space
-from conversations.services.publishing import publish_space, publish_to_all
+from conversations.services.publishing import for_all, publish_space
 from conversations.types import MAX_SPACES
+from events.services import append_to_users
 from teams.errors import NoTeam
 from teams.models import Member
 from teams.services.locks import lock_membership
@@ -61,7 +62,7 @@ def delete(*, user: User, space_id: UUID) -> None:
     Raises NotFound, OwnerOnly."""
     space = lock_space(user, space_id)
     Space.objects.filter(pk=space_id).delete()
-    publish_to_all(user.pk, space, [user_events.space_deleted(space_id)])
+    append_to_users(for_all(user.pk, space, user_events.space_deleted(space_id)))
 
 
 def take_back(*, instance: Member, **_: Any) -> None:
