@@ -30,11 +30,12 @@ def erase(user: User, *, seconds: float) -> None:
         if monotonic() > end:
             raise TimeIsUp
 
-    for entry in plan.rewritten(entries):
+    # Rows that stay come before anything is deleted; the user comes last, in `erase_user`.
+    for entry in entries:
         match entry.on_deletion:
             case Rewrite(rewrite) | Delete(rewrite=rewrite) if rewrite is not None:
                 rewrite(user)
-            case Anonymise(columns):
+            case Anonymise(columns) if entry.model is not User:
                 _anonymise(entry, columns, user, check_time)
     for entry, action in plan.deleted(entries):
         _delete(entry, action, user, check_time)

@@ -7,15 +7,9 @@ from typing import Any, cast
 from django.db.models import CASCADE, SET_NULL, ForeignKey, Model
 
 from accounts.models import User
-from common.ownership import Anonymise, Cascade, Delete, Owned, Rewrite
+from common.ownership import Anonymise, Cascade, Delete, Owned
 
 Models = set[type[Model]]
-
-
-def rewritten(entries: Sequence[Owned]) -> list[Owned]:
-    """The models of which rows stay, without what tells whose they were; users are not among them.
-    They come before anything is deleted."""
-    return [entry for entry in entries if _is_rewritten(entry) and entry.model is not User]
 
 
 def deleted(entries: Sequence[Owned]) -> list[tuple[Owned, Delete]]:
@@ -41,15 +35,6 @@ def user_entry(entries: Sequence[Owned]) -> tuple[Owned, Anonymise]:
         if entry.model is User and isinstance(entry.on_deletion, Anonymise):
             return entry, entry.on_deletion
     raise ValueError("No entry says what becomes of the users.")
-
-
-def _is_rewritten(entry: Owned) -> bool:
-    match entry.on_deletion:
-        case Anonymise() | Rewrite():
-            return True
-        case Delete(rewrite=rewrite):
-            return rewrite is not None
-    return False
 
 
 def _referring(model: type[Model], left: Iterable[type[Model]], going: Models) -> bool:

@@ -1,7 +1,8 @@
 """Stores the results of providers that make media, after a look at what they are."""
 
 import asyncio
-from collections.abc import AsyncIterable, Callable, Collection, Mapping
+from collections.abc import AsyncIterable, Collection, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from tempfile import TemporaryFile
 from types import MappingProxyType
@@ -54,17 +55,12 @@ async def store_result(
     Raises UnusableMedia, StorageUnavailable (also where there is no time to inspect it),
     DatabaseUnavailable, and what `pieces` raises.
     """
-    with _temporary_file() as file:
+    with ExitStack() as kept:
+        with _on_disk():
+            file = kept.enter_context(TemporaryFile())
         size = await _receive(pieces, file, limit)
         inspected = await _inspect(file, kind)
         return await _store(account_id, file, size, inspected)
-
-
-def _temporary_file() -> IO[bytes]:
-    try:
-        return TemporaryFile()
-    except OSError as error:
-        raise _no_room(error) from error
 
 
 async def _receive(pieces: AsyncIterable[bytes], file: IO[bytes], limit: int) -> int:
@@ -75,24 +71,23 @@ async def _receive(pieces: AsyncIterable[bytes], file: IO[bytes], limit: int) ->
         size += len(piece)
         if size > limit:
             raise UnusableMedia(f"It has more than {limit:,} bytes.")
-        await _on_disk(file.write, piece)
+        with _on_disk():
+            await asyncio.to_thread(file.write, piece)
     if not size:
         raise UnusableMedia("It is empty.")
     # The inspector reads past our buffer.
-    await _on_disk(file.flush)
+    with _on_disk():
+        await asyncio.to_thread(file.flush)
     return size
 
 
-async def _on_disk(call: Callable[..., object], *arguments: object) -> None:
+@contextmanager
+def _on_disk() -> Iterator[None]:
     try:
-        await asyncio.to_thread(call, *arguments)
+        yield
     except OSError as error:
-        raise _no_room(error) from error
-
-
-def _no_room(error: OSError) -> StorageUnavailable:
-    log.error("media.not_received", exc_info=error)
-    return StorageUnavailable()
+        log.exception("media.not_received")
+        raise StorageUnavailable from error
 
 
 async def _inspect(file: IO[bytes], kind: MediaKind) -> Inspected:
