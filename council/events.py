@@ -47,7 +47,9 @@ def card_event(verb: str, session: Session, card: Card, actor: str | None = None
     """`card.<verb>`; the actor is the card's model unless another is named."""
     state = state_of(session.account, card, with_text=False)
     return NewEvent(
-        f"card.{verb}", {"card": card_in_event(state)}, actor or model_actor(state.model)
+        f"card.{verb}",
+        {"card": card_in_event(state)},
+        actor or model_actor(state.version.generation.model),
     )
 
 
@@ -90,14 +92,14 @@ def usage_updated(session: Session) -> NewEvent:
 def merge_event(verb: str, turn: Turn, card: Card, actor: str) -> NewEvent:
     """`merge.<verb>`. `label_map` maps each letter to its card."""
     state = state_of(turn.session.account, card, with_text=False)
-    sources = state.details["sources"]
+    sources = state.version.details["sources"]
     data = {
         "turn_id": turn.pk,
         "card": card_in_event(state),
-        "mode": state.details["mode"],
+        "mode": state.version.details["mode"],
         "sources": sources,
         "label_map": {source["label"]: source["card_id"] for source in sources},
-        "synthesis": state.details["synthesis"],
+        "synthesis": state.version.details["synthesis"],
     }
     return NewEvent(f"merge.{verb}", data, actor)
 

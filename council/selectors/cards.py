@@ -1,8 +1,6 @@
 """Cards as their owner sees them."""
 
 from collections.abc import Sequence
-from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -29,24 +27,13 @@ _decode_delta = msgspec.json.Decoder(Delta).decode
 
 class CardState(Struct, frozen=True, kw_only=True):
     """A card and its current version. `usage` is of that version, `cost` of all, in nano-USD.
+    `content` is None where the text goes by another way."""
 
-    `content` is None where the text goes by another way, `prompt` empty where it is the session's.
-    """
-
-    id: UUID
-    kind: str
-    prompt: str
-    model: str
-    status: str
-    current_version: int
-    source: str
+    card: Card
+    version: Version
     content: str | None
-    finish_reason: str
     usage: ChargeUsage | None
     cost: int
-    error: dict[str, Any] | None
-    details: dict[str, Any]
-    created_at: datetime
 
 
 def live_cards() -> QuerySet[Card]:
@@ -136,20 +123,10 @@ def _state(
     card: Card, billed: list[ChargeUsage], usage: dict[UUID, ChargeUsage], with_text: bool
 ) -> CardState:
     version = current_of(card)
-    generation = version.generation
     return CardState(
-        id=card.pk,
-        kind=card.kind,
-        prompt=card.prompt,
-        model=generation.model,
-        status=generation.status,
-        current_version=version.number,
-        source=version.source,
+        card=card,
+        version=version,
         content=text_of(version) if with_text else None,
-        finish_reason=generation.finish_reason,
-        usage=usage.get(generation.pk),
+        usage=usage.get(version.generation_id),
         cost=sum(call.billed for call in billed),
-        error=generation.error,
-        details=version.details,
-        created_at=card.created_at,
     )

@@ -91,7 +91,7 @@ def state_of(user: User, session: Session) -> SessionState:
     cards = states_of(user, list(live_cards().filter(session=session)), with_text=True)
     cost = session_cost(user, session.pk)
     return SessionState(
-        **asdict(_summary(session, [card.model for card in cards], cost)),
+        **asdict(_summary(session, [state.version.generation.model for state in cards], cost)),
         prompt=session.prompt,
         system=session.system,
         last_seq=get_last_seq(session.pk),

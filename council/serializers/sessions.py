@@ -19,27 +19,29 @@ class CardInEventSerializer(serializers.Serializer[CardState]):
     """A card without its text, which is in `card.delta` events, and its question, which is in
     `card.created`."""
 
-    id = serializers.UUIDField(read_only=True)
-    kind = serializers.ChoiceField(Card.Kind.choices, read_only=True)
-    model = serializers.CharField(read_only=True)
-    status = serializers.ChoiceField(Status.choices, read_only=True)
-    current_version = serializers.IntegerField(read_only=True)
-    source = serializers.ChoiceField(  # type: ignore[assignment]
-        Version.Source.choices, read_only=True
+    id = serializers.UUIDField(source="card.pk", read_only=True)
+    kind = serializers.ChoiceField(Card.Kind.choices, source="card.kind", read_only=True)
+    model = serializers.CharField(source="version.generation.model", read_only=True)
+    status = serializers.ChoiceField(
+        Status.choices, source="version.generation.status", read_only=True
     )
-    finish_reason = FinishReasonField()
+    current_version = serializers.IntegerField(source="version.number", read_only=True)
+    source = serializers.ChoiceField(  # type: ignore[assignment]
+        Version.Source.choices, source="version.source", read_only=True
+    )
+    finish_reason = FinishReasonField(source="version.generation.finish_reason")
     usage = UsageSerializer(read_only=True, allow_null=True)
     cost_usd = UsdField(source="cost")
-    error = ErrorField(read_only=True)
-    details = serializers.DictField(read_only=True)
-    created_at = serializers.DateTimeField(read_only=True)
+    error = ErrorField(source="version.generation.error", read_only=True)
+    details = serializers.DictField(source="version.details", read_only=True)
+    created_at = serializers.DateTimeField(source="card.created_at", read_only=True)
 
 
 class CardSerializer(CardInEventSerializer):
     """A card and its current version. `prompt` is null where it answers the session's. `usage` is
     that version's; `cost_usd` is what was paid for all versions, from plan and balance."""
 
-    prompt = WordsField()
+    prompt = WordsField(source="card.prompt")
     content = serializers.CharField(read_only=True)
 
 

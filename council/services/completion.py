@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.db.models.functions import Now
 from msgspec import Struct
 from msgspec.structs import replace
@@ -103,10 +104,12 @@ def revised(completion: Completion, before: Generation) -> Completion:
     return replace(completion, content=answer, finish_reason=reason, details=details)
 
 
-def cancel(*, session: Session, generation_ids: list[UUID]) -> list[NewEvent]:
-    """Cancel calls within the caller's transaction. Those that run end by themselves; returned are
-    the events of those that had not started."""
-    return cancel_because(session=session, failures=dict.fromkeys(generation_ids, CallCancelled()))
+def cancel(*, session: Session, calls: QuerySet[Generation]) -> list[NewEvent]:
+    """Cancel those of the calls that have not ended, within the caller's transaction. Those that
+    run end by themselves; returned are the events of those that had not started."""
+    underway = calls.filter(status__in=(Status.QUEUED, Status.RUNNING))
+    ids = underway.values_list("id", flat=True)
+    return cancel_because(session=session, failures=dict.fromkeys(ids, CallCancelled()))
 
 
 def cancel_because(*, session: Session, failures: Mapping[UUID, DomainError]) -> list[NewEvent]:

@@ -175,10 +175,7 @@ def remove(*, user: User, card_id: UUID) -> None:
     session = card.session
     card.removed_at = Now()
     card.save(update_fields=["removed_at"])
-    running = card.generations.filter(status__in=(Status.QUEUED, Status.RUNNING))
-    ended = completion.cancel(
-        session=session, generation_ids=list(running.values_list("id", flat=True))
-    )
+    ended = completion.cancel(session=session, calls=card.generations.all())
     new_events = [events.card_removed(card), *ended, *generations.changes(session=session)]
     append_events(session=session, events=new_events)
 

@@ -13,8 +13,6 @@ from council.services import completion, generations
 from council.services.locks import lock_card, lock_session
 from council.services.log import append_events
 
-_UNDERWAY = (Status.QUEUED, Status.RUNNING)
-
 
 @transaction.atomic
 def stop_card(*, user: User, card_id: UUID) -> bool:
@@ -24,7 +22,7 @@ def stop_card(*, user: User, card_id: UUID) -> bool:
     card = lock_card(user, card_id)
     if not is_running(card):
         return False
-    _stop(card.session, card.generations.filter(status__in=_UNDERWAY))
+    _stop(card.session, card.generations.all())
     return True
 
 
@@ -36,14 +34,12 @@ def stop_session(*, user: User, session_id: UUID) -> bool:
     session = lock_session(user, session_id)
     if not session.turns.filter(status=Status.RUNNING).update(stopped_at=Now()):
         return False
-    _stop(session, session.generations.filter(status__in=_UNDERWAY))
+    _stop(session, session.generations.all())
     return True
 
 
 def _stop(session: Session, calls: QuerySet[Generation]) -> None:
-    ended = completion.cancel(
-        session=session, generation_ids=list(calls.values_list("id", flat=True))
-    )
+    ended = completion.cancel(session=session, calls=calls)
     new_events = [*ended, *generations.changes(session=session)]
     if new_events:
         append_events(session=session, events=new_events)

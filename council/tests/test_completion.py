@@ -51,7 +51,11 @@ def test_an_answer_is_written_with_its_charge(council: Session, card: Card) -> N
     manual.answer(card, "Deep.")
 
     state = _state(card)
-    assert (state.status, state.content, state.error) == ("completed", "Deep.", None)
+    assert (state.version.generation.status, state.content, state.version.generation.error) == (
+        "completed",
+        "Deep.",
+        None,
+    )
     assert state.cost == 2 * manual.COST
     assert _told(council) == [
         "session.created",
@@ -82,7 +86,7 @@ def test_an_answer_says_why_its_model_stopped(
 
     call.settle("Deep, ve", finish=reason)
 
-    assert _state(card).finish_reason == reason
+    assert _state(card).version.generation.finish_reason == reason
     assert _last(council, "card.completed")["card"]["finish_reason"] == reason
     [listed] = list_versions(alice, get_card(alice, card.pk))
     assert listed.version.generation.finish_reason == reason
@@ -103,7 +107,11 @@ def test_a_call_that_ends_well_without_any_text_has_failed_and_is_billed(
 
     assert (bank.charge_of(call.job_id).failure or {})["code"] == "no_text"
     state = _state(card)
-    assert (state.status, state.content, state.cost) == ("failed", text, 2 * manual.COST)
+    assert (state.version.generation.status, state.content, state.cost) == (
+        "failed",
+        text,
+        2 * manual.COST,
+    )
     failed = _last(council, "card.failed")["card"]
     assert (failed["error"]["code"], failed["error"]["finish_reason"]) == ("no_text", "length")
     assert failed["finish_reason"] is None
@@ -133,9 +141,9 @@ def test_a_call_whose_worker_died_is_billed_once_to_its_checkpoint(
     call.on_lost()
 
     state = _state(card)
-    assert (state.status, state.content) == ("failed", "Deep, ")
-    assert state.error is not None
-    assert state.error["code"] == "interrupted"
+    assert (state.version.generation.status, state.content) == ("failed", "Deep, ")
+    assert state.version.generation.error is not None
+    assert state.version.generation.error["code"] == "interrupted"
     assert state.cost == 6000
     assert bank.charge_of(call.job_id).status == "expired"
     assert _told(council)[-3:] == ["card.failed", "usage.updated", "session.updated"]
@@ -173,7 +181,7 @@ def test_a_call_that_has_ended_is_not_ended_as_lost(card: Card) -> None:
 
     call.on_lost()
 
-    assert _state(card).status == "completed"
+    assert _state(card).version.generation.status == "completed"
 
 
 def test_a_call_whose_worker_died_before_it_held_costs_nothing(card: Card) -> None:
@@ -182,22 +190,34 @@ def test_a_call_whose_worker_died_before_it_held_costs_nothing(card: Card) -> No
 
     call.on_lost()
 
-    assert (_state(card).status, _state(card).cost) == ("failed", 0)
+    assert (_state(card).version.generation.status, _state(card).cost) == ("failed", 0)
 
 
 def test_an_interrupted_answer_is_kept_and_billed(card: Card) -> None:
     manual.begin(card).settle("Deep, ", AnswerInterrupted())
 
     state = _state(card)
-    assert (state.status, state.content, state.cost) == ("failed", "Deep, ", 2 * manual.COST)
-    assert state.error == {"code": "upstream_error", "message": AnswerInterrupted.message}
+    assert (state.version.generation.status, state.content, state.cost) == (
+        "failed",
+        "Deep, ",
+        2 * manual.COST,
+    )
+    assert state.version.generation.error == {
+        "code": "upstream_error",
+        "message": AnswerInterrupted.message,
+    }
 
 
 def test_a_failure_before_any_output_costs_nothing(council: Session, card: Card) -> None:
     manual.begin(card).release(UpstreamFailed())
 
     state = _state(card)
-    assert (state.status, state.content, state.cost, state.usage) == ("failed", "", 0, None)
+    assert (state.version.generation.status, state.content, state.cost, state.usage) == (
+        "failed",
+        "",
+        0,
+        None,
+    )
     assert _told(council)[-3:] == ["card.failed", "usage.updated", "session.updated"]
 
 
@@ -209,7 +229,11 @@ def test_a_fault_of_ours_in_mid_answer_keeps_what_was_told_and_saved(card: Card)
     call.give_up(ServiceUnavailable())
 
     state = _state(card)
-    assert (state.status, state.content, state.cost) == ("failed", "Deep, ", 6000)
+    assert (state.version.generation.status, state.content, state.cost) == (
+        "failed",
+        "Deep, ",
+        6000,
+    )
     assert bank.charge_of(call.job_id).status == "expired"
 
 
@@ -221,7 +245,7 @@ def test_a_model_that_has_gone_from_the_catalog_is_not_available(card: Card) -> 
         call.prepare()
     call.give_up(refusal.value)
 
-    error = _state(card).error
+    error = _state(card).version.generation.error
     assert error is not None
     assert error["code"] == "provider_unavailable"
 
@@ -254,9 +278,9 @@ def test_a_call_whose_charge_was_expired_in_the_meantime_was_interrupted(card: C
 
     assert resolution.taken_over
     state = _state(card)
-    assert (state.status, state.content) == ("failed", "Deep, very deep.")
-    assert state.error is not None
-    assert state.error["code"] == "interrupted"
+    assert (state.version.generation.status, state.content) == ("failed", "Deep, very deep.")
+    assert state.version.generation.error is not None
+    assert state.version.generation.error["code"] == "interrupted"
     assert state.cost == 2 * manual.COST
 
 
@@ -344,7 +368,11 @@ def test_a_regenerated_card_heals_a_failed_council(
     council.refresh_from_db()
     assert council.status == Status.COMPLETED
     state = _state(card)
-    assert (state.current_version, state.source, state.cost) == (2, "regenerate", 2 * manual.COST)
+    assert (state.version.number, state.version.source, state.cost) == (
+        2,
+        "regenerate",
+        2 * manual.COST,
+    )
 
 
 def test_restoring_costs_nothing(council: Session, card: Card, alice: User) -> None:
@@ -355,7 +383,7 @@ def test_restoring_costs_nothing(council: Session, card: Card, alice: User) -> N
     sessions.restore(user=alice, card_id=card.pk, number=1)
 
     state = _state(card)
-    assert (state.current_version, state.source, state.content) == (3, "restore", "Deep.")
+    assert (state.version.number, state.version.source, state.content) == (3, "restore", "Deep.")
     assert state.cost == 4 * manual.COST
     assert _told(council)[-2:] == ["card.restored", "card.delta"]
 

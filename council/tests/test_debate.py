@@ -56,8 +56,8 @@ def test_a_revision_takes_the_place_of_the_answer_in_its_thread(
     assert (version.source, version.revises) == (Version.Source.DEBATE, before)
     assert (version.parent, version.message) == (before.parent, before.message)
     state = _state(first)
-    assert (state.status, state.content) == ("completed", "3,688.")
-    assert state.details == {
+    assert (state.version.generation.status, state.content) == ("completed", "3,688.")
+    assert state.version.details == {
         "round": 1,
         "errors": "B guesses.",
         "conceded": "",
@@ -87,7 +87,7 @@ def test_an_answer_that_stands_is_told_again_and_has_not_changed(council: Sessio
     manual.answer(first, UNCHANGED)
 
     state = _state(first)
-    assert (state.content, state.details["changed"]) == ("Deep.", False)
+    assert (state.content, state.version.details["changed"]) == ("Deep.", False)
     delta = log.data_of(council.pk, "card.delta")[-1]
     assert (delta["version"], delta["offset"], delta["text"]) == (2, 0, "Deep.")
 
@@ -103,7 +103,10 @@ def test_an_answer_that_stands_has_ended_as_when_it_was_written(
     manual.begin(second).settle("<revised_answer>4,00", finish="length")
     manual.begin(third).settle("<errors_found>A is wro", finish="content_filter")
 
-    ended = [(state.content, state.finish_reason) for state in map(_state, _cards(council))]
+    ended = [
+        (state.content, state.version.generation.finish_reason)
+        for state in map(_state, _cards(council))
+    ]
     assert ended == [("Deep, ve", "length"), ("4,00", "length"), ("Nobody knows.", "stop")]
 
 
@@ -166,7 +169,7 @@ def test_the_next_round_begins_when_all_have_ended(council: Session) -> None:
     manual.answer(cards[2], UNCHANGED)
 
     _session(council, "debating", 2, 2)
-    assert [_state(card).status for card in cards] == ["queued"] * 3
+    assert [_state(card).version.generation.status for card in cards] == ["queued"] * 3
     assert [_version(card).details for card in cards] == [{"round": 2}] * 3
     for card in cards:
         manual.answer(card, manual.revised("4,000 m."))
@@ -206,7 +209,11 @@ def test_who_fails_takes_no_part_any_more(council: Session, alice: User, how: st
     for card in good:
         manual.answer(card, manual.revised("4 km."))
 
-    assert [_state(card).status for card in (*good, bad)] == ["queued", "queued", "completed"]
+    assert [_state(card).version.generation.status for card in (*good, bad)] == [
+        "queued",
+        "queued",
+        "completed",
+    ]
     _is_as_before(bad)
     for card in good:
         manual.answer(card, UNCHANGED)
@@ -233,10 +240,10 @@ def test_after_a_failed_round_its_card_goes_on_from_the_round_before(
         manual.answer(each, UNCHANGED)
 
     state = _state(card)
-    assert (state.content, state.source, state.current_version) == ("4 km.", "restore", 4)
+    assert (state.content, state.version.source, state.version.number) == ("4 km.", "restore", 4)
     assert _version(card).restored_from == 2
     merge = merges.merge(user=alice, session_id=council.pk, mode=MergeMode.FUSE)
-    assert len(state_of(alice, merge, with_text=False).details["sources"]) == 3
+    assert len(state_of(alice, merge, with_text=False).version.details["sources"]) == 3
     conversation.message_card(user=alice, card_id=card.pk, content="Sure?")
     assert _asked(card) == ["How deep is the sea?", "4 km.", "Sure?"]
 
@@ -257,7 +264,7 @@ def test_there_is_room_to_take_back_the_last_round(council: Session) -> None:
     _debate(council)
     manual.begin(first).release(UpstreamFailed())
 
-    assert _state(first).current_version == MAX_VERSIONS
+    assert _state(first).version.number == MAX_VERSIONS
 
 
 def test_it_stops_when_one_is_left(council: Session) -> None:
@@ -390,7 +397,11 @@ def _position(
 def _is_as_before(card: Card) -> None:
     """The answer that it was to revise is told again, after the failure."""
     state = _state(card)
-    assert (state.current_version, state.source, state.error) == (3, "restore", None)
+    assert (state.version.number, state.version.source, state.version.generation.error) == (
+        3,
+        "restore",
+        None,
+    )
     assert state.content == "Nobody knows."
     types = log.types(card.session_id)
     failed = types.index("card.failed")

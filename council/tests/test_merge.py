@@ -46,8 +46,12 @@ def test_all_that_answer_are_merged_by_the_first_of_their_models(council: Sessio
     merge = _merge(council)
 
     state = _state(merge)
-    assert (state.kind, state.source, state.status) == ("merge", "merge", "queued")
-    assert state.model == MODELS[0]
+    assert (state.card.kind, state.version.source, state.version.generation.status) == (
+        "merge",
+        "merge",
+        "queued",
+    )
+    assert state.version.generation.model == MODELS[0]
     assert _sources(state) == {(str(card.pk), 1) for card in _cards(council)}
 
 
@@ -57,7 +61,7 @@ def test_the_named_cards_are_merged_by_the_named_model(council: Session) -> None
     merge = _merge(council, card_ids=[last.pk, first.pk], model="grok-4.7")
 
     state = _state(merge)
-    assert state.model == "grok-4.7"
+    assert state.version.generation.model == "grok-4.7"
     assert _sources(state) == {(str(first.pk), 1), (str(last.pk), 1)}
 
 
@@ -197,7 +201,7 @@ def test_a_merge_tells_what_of_and_how_it_went(council: Session) -> None:
 
     (started,) = log.data_of(council.pk, "merge.started")
     (completed,) = log.data_of(council.pk, "merge.completed")
-    details = _state(merge).details
+    details = _state(merge).version.details
     for event, status in ((started, "queued"), (completed, "completed")):
         assert event["card"]["id"] == str(merge.pk)
         assert event["card"]["status"] == status
@@ -252,7 +256,7 @@ def test_regenerating_merges_the_same_answers_again(council: Session, alice: Use
     first, *_ = _cards(council)
     merge = _merge(council, mode=MergeMode.GUIDED, instructions="Keep the number.")
     manual.answer(merge, "4,000 m.")
-    before = _state(merge).details
+    before = _state(merge).version.details
     sessions.regenerate(user=alice, card_id=first.pk)
     manual.answer(first, "Shallow.")
 
@@ -262,8 +266,12 @@ def test_regenerating_merges_the_same_answers_again(council: Session, alice: Use
     prepared = manual.take(merge).prepare()
 
     state = _state(merge)
-    assert state.details["sources"] == before["sources"]
-    assert state.details["synthesis"]["requested_model"] == state.model == "grok-4.7"
+    assert state.version.details["sources"] == before["sources"]
+    assert (
+        state.version.details["synthesis"]["requested_model"]
+        == state.version.generation.model
+        == "grok-4.7"
+    )
     assert prepared is not None
     (message,) = prepared.messages
     assert "Shallow." not in message.text
@@ -280,7 +288,7 @@ def test_regenerating_a_reply_on_a_merge_merges_nothing(council: Session, alice:
     sessions.regenerate(user=alice, card_id=merge.pk)
     manual.answer(merge, "No.")
 
-    assert _state(merge).details == {}
+    assert _state(merge).version.details == {}
     assert len(log.data_of(council.pk, "merge.completed")) == 1
 
 
@@ -356,4 +364,4 @@ def _count(
 
 
 def _sources(state: CardState) -> set[tuple[str, int]]:
-    return {(source["card_id"], source["version"]) for source in state.details["sources"]}
+    return {(source["card_id"], source["version"]) for source in state.version.details["sources"]}

@@ -84,8 +84,12 @@ def test_another_model_takes_over(council: Session, failure: DomainError) -> Non
     first.release(failure)
 
     state = _state(merge)
-    assert (state.status, state.model, state.current_version) == ("queued", NEAREST, 1)
-    assert state.details["synthesis"] == {
+    assert (
+        state.version.generation.status,
+        state.version.generation.model,
+        state.version.number,
+    ) == ("queued", NEAREST, 1)
+    assert state.version.details["synthesis"] == {
         "source": "fallback",
         "requested_model": REQUESTED,
         "used_model": NEAREST,
@@ -99,10 +103,14 @@ def test_another_model_takes_over(council: Session, failure: DomainError) -> Non
 
     assert second.job_id != first.job_id
     state = _state(merge)
-    assert (state.status, state.content, state.current_version) == ("completed", "4,000 m.", 1)
+    assert (state.version.generation.status, state.content, state.version.number) == (
+        "completed",
+        "4,000 m.",
+        1,
+    )
     assert state.cost > 0
     (completed,) = log.data_of(council.pk, "merge.completed")
-    assert completed["synthesis"] == state.details["synthesis"]
+    assert completed["synthesis"] == state.version.details["synthesis"]
     assert "merge.failed" not in log.types(council.pk)
 
 
@@ -124,10 +132,12 @@ def test_no_other_model_is_asked_what_was_refused_or_broke_off(
     manual.begin(merge).release(failure)
 
     state = _state(merge)
-    assert state.status in ("failed", "cancelled")
+    assert state.version.generation.status in ("failed", "cancelled")
     is_cancelled = isinstance(failure, CallCancelled)
-    assert (state.error or {}).get("code") == (None if is_cancelled else failure.code)
-    assert state.details["synthesis"]["source"] == "primary"
+    assert (state.version.generation.error or {}).get("code") == (
+        None if is_cancelled else failure.code
+    )
+    assert state.version.details["synthesis"]["source"] == "primary"
 
 
 @pytest.mark.parametrize("text", ["4,", ""])
@@ -138,7 +148,7 @@ def test_a_model_that_has_said_or_thought_something_is_not_replaced(
     merge = _merge(council)
     manual.begin(merge).settle(text, failure)
 
-    assert (_state(merge).status, _state(merge).content) == ("failed", text)
+    assert (_state(merge).version.generation.status, _state(merge).content) == ("failed", text)
 
 
 def test_there_is_one_fallback_and_its_failure_is_told_as_it_is(council: Session) -> None:
@@ -147,12 +157,12 @@ def test_there_is_one_fallback_and_its_failure_is_told_as_it_is(council: Session
     manual.begin(merge).release(ProviderNotAvailable())
 
     state = _state(merge)
-    assert (state.status, state.cost) == ("failed", 0)
-    assert state.error is not None
-    assert state.error["code"] == "provider_unavailable"
-    assert state.details["synthesis"]["reason"] == "upstream_error"
+    assert (state.version.generation.status, state.cost) == ("failed", 0)
+    assert state.version.generation.error is not None
+    assert state.version.generation.error["code"] == "provider_unavailable"
+    assert state.version.details["synthesis"]["reason"] == "upstream_error"
     (failed,) = log.data_of(council.pk, "merge.failed")
-    assert failed["synthesis"] == state.details["synthesis"]
+    assert failed["synthesis"] == state.version.details["synthesis"]
     assert Generation.objects.filter(card=merge).count() == 2
 
 
@@ -162,10 +172,13 @@ def test_a_merge_that_is_repeated_may_fall_back_again(council: Session, alice: U
         manual.begin(merge).release(UpstreamFailed())
 
     sessions.regenerate(user=alice, card_id=merge.pk, model=REQUESTED)
-    assert _state(merge).details["synthesis"]["source"] == "primary"
+    assert _state(merge).version.details["synthesis"]["source"] == "primary"
     manual.begin(merge).release(UpstreamFailed())
 
-    assert (_state(merge).status, _state(merge).model) == ("queued", NEAREST)
+    assert (_state(merge).version.generation.status, _state(merge).version.generation.model) == (
+        "queued",
+        NEAREST,
+    )
 
 
 def test_a_model_that_left_the_catalog_with_its_price_is_not_replaced(
@@ -198,7 +211,7 @@ def test_the_best_of_what_is_left_takes_over(
     disable(*others.values_list("id", flat=True))
     manual.begin(merge).release(UpstreamFailed())
 
-    assert _state(merge).model == expected
+    assert _state(merge).version.generation.model == expected
 
 
 def test_one_of_the_same_provider_is_better_than_none(alice: User, settings: LazySettings) -> None:
@@ -210,7 +223,7 @@ def test_one_of_the_same_provider_is_better_than_none(alice: User, settings: Laz
     settings.PROVIDERS = from_environ({}, simulated=simulated, simulator_url="http://127.0.0.1:9")
     manual.begin(merge).release(UpstreamFailed())
 
-    assert _state(merge).model == "gpt-6.1-terra"
+    assert _state(merge).version.generation.model == "gpt-6.1-terra"
 
 
 @pytest.mark.parametrize(
@@ -221,7 +234,7 @@ def test_none_is_asked_that_cannot_be_paid(db: None, balance: int, expected: str
     merge = _merge(_council(alice, *AUTHORS), model="claude-opus-5-5")
     manual.begin(merge).release(UpstreamFailed())
 
-    assert _state(merge).model == expected
+    assert _state(merge).version.generation.model == expected
 
 
 def test_none_is_asked_that_the_plan_does_not_pay_where_it_would_have_paid(
@@ -231,7 +244,7 @@ def test_none_is_asked_that_the_plan_does_not_pay_where_it_would_have_paid(
     merge = _merge(council, model="claude-opus-5-5")
     manual.begin(merge).release(UpstreamFailed())
 
-    assert _state(merge).model == "gemini-3.1-pro-preview"
+    assert _state(merge).version.generation.model == "gemini-3.1-pro-preview"
 
 
 @pytest.mark.parametrize("left", [[], ["gemini-3.1-pro-preview", "claude-opus-5-5"]])
@@ -253,10 +266,10 @@ def test_whoever_merges_costs_at_most_what_was_estimated(
     bound = _at_most(alice, council, requested)
     merge = _merge(council, model=requested)
     manual.begin(merge).release(UpstreamFailed())
-    if _state(merge).status == "queued":
+    if _state(merge).version.generation.status == "queued":
         manual.answer(merge, "4,000 m.")
 
-    assert _at_most(alice, council, _state(merge).model) <= bound
+    assert _at_most(alice, council, _state(merge).version.generation.model) <= bound
 
 
 def test_a_removed_merge_is_left_alone(council: Session, alice: User) -> None:
@@ -274,7 +287,7 @@ def test_a_reply_on_a_merge_is_not_given_to_another_model(council: Session, alic
     conversation.message_card(user=alice, card_id=merge.pk, content="Sure?")
     manual.begin(merge).release(UpstreamFailed())
 
-    assert _state(merge).status == "failed"
+    assert _state(merge).version.generation.status == "failed"
 
 
 def test_a_council_is_merged_although_the_first_model_fails(owner: NewOwner) -> None:
@@ -329,10 +342,10 @@ def _at_most(user: User, council: Session, model: str) -> int:
 def _has_failed(merge: Card, code: str) -> None:
     """By itself: no other model was asked."""
     state = _state(merge)
-    assert state.status == "failed"
-    assert state.error is not None
-    assert state.error["code"] == code
-    assert state.details["synthesis"]["source"] == "primary"
+    assert state.version.generation.status == "failed"
+    assert state.version.generation.error is not None
+    assert state.version.generation.error["code"] == code
+    assert state.version.details["synthesis"]["source"] == "primary"
     assert merge.generations.count() == 1
 
 
