@@ -104,7 +104,9 @@ class Page(UsdFields, ModelAdmin[Any]):
         changes = [_change(form, add=add)]
         for formset in formsets or ():
             changes += [f"{row}: added" for row in formset.new_objects]
-            changes += [f"{row}: {_changed_fields(formset, row)}" for row, _ in _changed(formset)]
+            changes += [
+                f"{row}: {_changed_fields(formset, row)}" for row, _ in formset.changed_objects
+            ]
             changes += [f"{row}: deleted" for row in formset.deleted_objects]
         return "; ".join(filter(None, changes)) or "Nothing changed."
 
@@ -115,10 +117,6 @@ def _refuse_what_is_no_id(request: HttpRequest, name: str, model: type[Model]) -
             model._meta.pk.to_python(sent)
     except ValidationError:
         raise BadRequest(f"An id in {name} is none.") from None
-
-
-def _changed(formset: Any) -> list[tuple[Model, list[str]]]:
-    return formset.changed_objects  # type: ignore[no-any-return]
 
 
 def _changed_fields(formset: Any, row: Model) -> str:

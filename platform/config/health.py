@@ -168,22 +168,7 @@ _readiness = LoopLocal(Readiness)
 
 async def application(scope: Scope, send: Send) -> None:
     """Answer a request for one of PATHS. The body is not read."""
-    if scope["method"] not in ("GET", "HEAD"):
-        await _answer(scope, send, 405, {"detail": "Use GET."})
-        return
-    if scope["path"] == "/livez":
-        await _answer(scope, send, 200, {"status": "alive"})
-        return
-    checks = await _readiness.get().checks()
-    if is_ready(checks):
-        await _answer(scope, send, 200, {"status": "ready", "checks": checks})
-        return
-    detail = " ".join(REQUIRED[check] for check in checks.items() if check in REQUIRED)
-    answer = {"status": "not_ready", "checks": checks, "detail": detail}
-    await _answer(scope, send, 503, answer)
-
-
-async def _answer(scope: Scope, send: Send, status: int, content: Mapping[str, object]) -> None:
+    status, content = await _answer(scope)
     body = json.encode(content)
     headers = [
         (b"content-type", b"application/json"),
@@ -194,3 +179,16 @@ async def _answer(scope: Scope, send: Send, status: int, content: Mapping[str, o
         headers.append((b"allow", b"GET, HEAD"))
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
+
+
+async def _answer(scope: Scope) -> tuple[int, Mapping[str, object]]:
+    """The status and the body."""
+    if scope["method"] not in ("GET", "HEAD"):
+        return 405, {"detail": "Use GET."}
+    if scope["path"] == "/livez":
+        return 200, {"status": "alive"}
+    checks = await _readiness.get().checks()
+    if is_ready(checks):
+        return 200, {"status": "ready", "checks": checks}
+    detail = " ".join(REQUIRED[check] for check in checks.items() if check in REQUIRED)
+    return 503, {"status": "not_ready", "checks": checks, "detail": detail}

@@ -1,6 +1,6 @@
 """Reads the uploads that models are given as pictures. Nothing is decoded."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO
 from uuid import UUID
@@ -9,7 +9,7 @@ from django.core.files.storage import storages
 from msgspec import Struct
 
 from common.errors import ValidationFailed
-from media.files.errors import StorageUnavailable, UploadNotFound
+from media.files.errors import Loc, StorageUnavailable, UploadNotFound
 from media.files.models import Upload
 from media.files.selectors.uploads import live
 from media.files.types import (
@@ -20,8 +20,6 @@ from media.files.types import (
     storage_path,
 )
 from media.probe.headers import read_header
-
-Loc = Sequence[str | int]
 
 _LIMIT = (
     f"A reference has at most {MAX_PICTURE_SIDE:,} pixels a side, and "
