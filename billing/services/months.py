@@ -165,10 +165,10 @@ def drop_month(month: date) -> float:
     return _patiently(lambda: _timed(lambda: fetch_rows("SELECT drop_charge_month(%s)", month)))
 
 
-def keep_months(*, now: datetime | None = None) -> None:
+def keep_months() -> None:
     """Make months ahead, close those that are over, drop those that are not kept; and log an error
     where an operator has to look."""
-    now = now or datetime.now(UTC)
+    now = datetime.now(UTC)
     strays = count_strays()
     for added in make_ahead(now=now):
         log.info("charges.month_added", month=f"{added:%Y-%m}")

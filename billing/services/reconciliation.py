@@ -37,7 +37,7 @@ class Progress:
     total: int
 
 
-def check_changes(*, limit: int = LIMIT) -> list[Violation]:
+def check_changes() -> list[Violation]:
     """Check what changed since the last pass; if nothing is broken, the next one begins here.
 
     The first one, and one on another cluster than the last, counts all charges and checks all
@@ -51,10 +51,10 @@ def check_changes(*, limit: int = LIMIT) -> list[Violation]:
                 cursor.execute("SELECT count_charges_anew()")
                 snapshot = _pass(cursor)
                 cursor.execute("SELECT check_accounts(NULL, %s)", (snapshot,))
-                broken = _broken(cursor, limit, Reads.CHANGES, Reads.FEW, Reads.ACCOUNTS)
+                broken = _broken(cursor, Reads.CHANGES, Reads.FEW, Reads.ACCOUNTS)
             else:
                 cursor.execute("SELECT check_changes(%s)", (snapshot,))
-                broken = _broken(cursor, limit, Reads.CHANGES, Reads.FEW)
+                broken = _broken(cursor, Reads.CHANGES, Reads.FEW)
                 _pass(cursor)
             cursor.execute("SELECT end_check()")
             if broken:
@@ -63,44 +63,42 @@ def check_changes(*, limit: int = LIMIT) -> list[Violation]:
 
 
 def check_everything(
-    *, limit: int = LIMIT, accounts: int = ACCOUNTS, tell: Callable[[Progress], None] | None = None
+    *, accounts: int = ACCOUNTS, tell: Callable[[Progress], None] | None = None
 ) -> list[Violation]:
     """Check the whole history, so many accounts at a time, and then whole tables. `tell` is called
-    after each of these steps. Returns at most `limit` rows for each invariant."""
+    after each of these steps. Returns at most LIMIT rows for each invariant."""
     found: dict[str, list[Violation]] = {}
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM billing_wallet")
         [total] = cursor.fetchone()
         done = 0
         for chunk in _chunks(cursor, accounts):
-            _collect(found, _check_accounts(cursor, chunk, limit), limit)
+            _collect(found, _check_accounts(cursor, chunk))
             done += len(chunk)
             if tell:
                 tell(Progress(done, max(done, total)))
         with _one_snapshot(cursor):
-            _collect(found, _broken(cursor, limit, Reads.FEW, Reads.TABLES), limit)
+            _collect(found, _broken(cursor, Reads.FEW, Reads.TABLES))
     return [violation for rows in found.values() for violation in rows]
 
 
-def find_violations(*, limit: int = LIMIT) -> list[Violation]:
+def find_violations() -> list[Violation]:
     """The rows that break an invariant now, in one snapshot of all tables: for databases that fit
     into memory. Nothing is changed."""
     with connection.cursor() as cursor, _one_snapshot(cursor):
-        broken = _check_accounts(cursor, None, limit)
-        return broken + _broken(cursor, limit, Reads.FEW, Reads.TABLES)
+        broken = _check_accounts(cursor, None)
+        return broken + _broken(cursor, Reads.FEW, Reads.TABLES)
 
 
-def _check_accounts(
-    cursor: CursorWrapper, accounts: list[UUID] | None, limit: int
-) -> list[Violation]:
+def _check_accounts(cursor: CursorWrapper, accounts: list[UUID] | None) -> list[Violation]:
     with _one_snapshot(cursor):
         cursor.execute("SELECT check_accounts(%s, %s)", (accounts, _watermark(cursor)))
-        broken = _broken(cursor, limit, Reads.CHANGES, Reads.ACCOUNTS)
+        broken = _broken(cursor, Reads.CHANGES, Reads.ACCOUNTS)
         cursor.execute("SELECT end_check()")
     return broken
 
 
-def _broken(cursor: CursorWrapper, limit: int, *reads: Reads) -> list[Violation]:
+def _broken(cursor: CursorWrapper, *reads: Reads) -> list[Violation]:
     # Nearly always none is: one statement asks for all.
     invariants = {each.name: each for each in get_invariants(*reads)}
     cursor.execute(
@@ -109,23 +107,21 @@ def _broken(cursor: CursorWrapper, limit: int, *reads: Reads) -> list[Violation]
         )
     )
     return [
-        violation
-        for (name,) in cursor.fetchall()
-        for violation in _rows(cursor, invariants[name], limit)
+        violation for (name,) in cursor.fetchall() for violation in _rows(cursor, invariants[name])
     ]
 
 
-def _rows(cursor: CursorWrapper, invariant: Invariant, limit: int) -> Iterator[Violation]:
-    cursor.execute(f"{invariant.sql} LIMIT %s", (limit,))
+def _rows(cursor: CursorWrapper, invariant: Invariant) -> Iterator[Violation]:
+    cursor.execute(f"{invariant.sql} LIMIT %s", (LIMIT,))
     columns = [column.name for column in cursor.description or ()]
     for row in cursor.fetchall():
         yield Violation(invariant, dict(zip(columns, row, strict=True)))
 
 
-def _collect(found: dict[str, list[Violation]], violations: list[Violation], limit: int) -> None:
+def _collect(found: dict[str, list[Violation]], violations: list[Violation]) -> None:
     for violation in violations:
         rows = found.setdefault(violation.invariant.name, [])
-        if len(rows) < limit:
+        if len(rows) < LIMIT:
             rows.append(violation)
 
 

@@ -29,14 +29,14 @@ WHERE (k.account_id, k.route, k.key, k.charge_id) = (a.account_id, a.route, a.ke
   AND a.kept > %(limit)s"""
 
 
-def expire_lapsed_charges(*, limit: int = 1000) -> None:
+def expire_lapsed_charges() -> None:
     """Resolve held charges whose owner or deadline has lapsed.
 
     Each has a transaction of its own, so that two wallets are never locked at once, and a charge
     that cannot be resolved now delays no other.
     """
     with connection.cursor() as cursor:
-        cursor.execute("SELECT * FROM lapsed_charges(%s)", (limit,))
+        cursor.execute("SELECT * FROM lapsed_charges(1000)")
         for (charge_id,) in cursor.fetchall():
             try:
                 cursor.execute(_EXPIRE, (charge_id,))
