@@ -1,9 +1,8 @@
 """The inbox of a stream: messages of users to the work that writes the stream.
 
 A message is stored in the transaction that accepts it, numbered, and waits until a transaction that
-has used it marks it as read. A job that listens (`work.jobs.running.RunningJob.on_message`) hears
-of new messages within a quarter of a second; one that begins reads what waits. A process that dies
-before it has marked a message leaves the message to the next.
+has used it marks it as read. A process that dies before it has marked a message leaves the message
+to the next.
 
 The inbox belongs to the app that writes the stream, which checks who may send. Its lock comes
 before the head of the stream.
@@ -15,7 +14,6 @@ from django.db.models import F
 from django.db.models.functions import Greatest
 
 from accounts.models import User
-from common.database import get_database
 from common.errors import NotFound
 from events import models
 from events.errors import InboxClosed, InboxFull
@@ -24,14 +22,6 @@ from events.types import InboxMessage, InboxState
 # The messages of an inbox that may wait to be read, and the characters of a message.
 MAX_UNREAD = 10
 MAX_BODY = 20_000
-
-_UNREAD = """
-SELECT m.number, m.sender_id, m.body, m.created_at
-FROM events_inbox i
-JOIN events_inboxmessage m
-    ON m.inbox_id = i.stream_id AND m.number > greatest(i.read_number, %s)
-WHERE i.stream_id = %s ORDER BY m.number
-"""
 
 
 def open_inbox(*, stream_id: UUID) -> None:
@@ -72,8 +62,7 @@ def newest_number(stream_id: UUID) -> int:
 
 
 def mark_read(*, stream_id: UUID, up_to: int) -> None:
-    """Mark messages as read, in the transaction that uses them. A job does it by
-    `work.jobs.services.mark_read`, which checks that the job runs under its attempt."""
+    """Mark messages as read, in the transaction that uses them."""
     inbox = models.Inbox.objects.filter(pk=stream_id)
     inbox.update(read_number=Greatest(F("read_number"), up_to))
 
@@ -86,13 +75,6 @@ def close_inbox(*, stream_id: UUID) -> list[InboxMessage]:
     messages = [_as_type(message) for message in unread]
     models.Inbox.objects.filter(pk=stream_id).update(is_open=False, read_number=inbox.last_number)
     return messages
-
-
-async def read_unread(stream_id: UUID, *, after: int = 0) -> list[InboxMessage]:
-    """The messages that wait to be read, in order, without those up to `after`, which the reader
-    has seen and not marked yet. For event loops. Raises DatabaseUnavailable."""
-    rows = await get_database().rows(_UNREAD, (after, stream_id))
-    return [InboxMessage(*row) for row in rows]
 
 
 def _lock(stream_id: UUID) -> models.Inbox:

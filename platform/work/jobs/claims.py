@@ -17,13 +17,11 @@ from work.jobs.running import RunningJob
 
 
 class Notice(Struct, frozen=True):
-    """The signal of a running job (`Job.Signal`), or `lost`: the job has ended. `newest_message`
-    is the number of a message, 0 for none."""
+    """The signal of a running job (`Job.Signal`), or `lost`: the job has ended."""
 
     job_id: UUID
     signal: str
     lost: bool
-    newest_message: int
 
 
 async def claim(owner_id: UUID, job_id: UUID) -> list[RunningJob]:
@@ -78,14 +76,10 @@ async def find_unknown(
 
 async def notices(jobs: Collection[RunningJob]) -> list[Notice]:
     """The notices of running jobs."""
+    # The other arguments are inboxes, to which jobs of the release before could listen.
     rows = await get_database().rows(
-        "SELECT * FROM job_notices(%s, %s::int[], %s::uuid[], %s::int[])",
-        (
-            [job.id for job in jobs],
-            [job.attempt for job in jobs],
-            [job.inbox for job in jobs],
-            [job.newest_message for job in jobs],
-        ),
+        "SELECT id, signal, lost FROM job_notices(%s, %s::int[], '{}', '{}')",
+        ([job.id for job in jobs], [job.attempt for job in jobs]),
     )
     return [Notice(*row) for row in rows]
 

@@ -133,7 +133,7 @@ class JobExecutor:
             await asyncio.sleep(pause)
 
     async def _deliver_notices(self) -> None:
-        """Deliver the signals of the jobs, and what has come to their inboxes."""
+        """Deliver the signals of the jobs."""
         if not self._jobs:
             return
         for notice in await claims.notices(list(self._jobs.values())):
@@ -144,7 +144,6 @@ class JobExecutor:
                 job.mark_lost()
             else:
                 job.set_signal(Job.Signal(notice.signal))
-                job.set_newest_message(notice.newest_message)
 
     async def _end_unknown(self) -> None:
         """End the jobs that began here with a lost reply to their commit."""

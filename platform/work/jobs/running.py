@@ -20,9 +20,8 @@ class RunningJob:
     """A claimed job. `attempt` is the fence: every write for the job names it.
 
     `signal` is the user's request to the job; a handler that can be interrupted listens with
-    `on_signal`, and one that takes messages with `on_message`. `lost` is set soon after the job has
-    ended, whoever ended it. A handler that has ended its job, or scheduled it, may set `ended`,
-    which saves a check.
+    `on_signal`. `lost` is set soon after the job has ended, whoever ended it. A handler that has
+    ended its job, or scheduled it, may set `ended`, which saves a check.
     """
 
     def __init__(
@@ -40,11 +39,7 @@ class RunningJob:
         self.signal = signal
         self.lost = False
         self.ended = False
-        # The stream to whose inbox the handler listens, and the newest message that is known.
-        self.inbox: UUID | None = None
-        self.newest_message = 0
         self._listeners: list[Callable[[], None]] = []
-        self._message_listener: Callable[[], None] | None = None
         self._appending = asyncio.Lock()
         self._appends = 0
 
@@ -53,13 +48,6 @@ class RunningJob:
         self._listeners.append(listener)
         if self.signal or self.lost:
             asyncio.get_running_loop().call_soon(listener)
-
-    def on_message(self, stream_id: UUID, listener: Callable[[], None], *, after: int = 0) -> None:
-        """Call `listener` when the inbox of a stream has messages after that number, and each time
-        when more have come. The handler reads them by `events.inbox.read_unread`, and marks them by
-        `work.jobs.services.mark_read`. A job listens to one inbox."""
-        self.inbox, self.newest_message = stream_id, after
-        self._message_listener = listener
 
     async def append(
         self, stream_id: UUID, events: list[NewEvent], checkpoint: Checkpoint | None = None
@@ -85,12 +73,6 @@ class RunningJob:
         if self.signal != signal:
             self.signal = signal
             self._call_listeners()
-
-    def set_newest_message(self, number: int) -> None:
-        """Notify the handler that the inbox has messages up to this number, if that is news."""
-        if number > self.newest_message and self._message_listener is not None:
-            self.newest_message = number
-            asyncio.get_running_loop().call_soon(self._message_listener)
 
     def mark_lost(self) -> None:
         """Notify the handler, once, that the job has ended."""

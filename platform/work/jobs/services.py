@@ -11,7 +11,6 @@ from django.db.models import Case, F, QuerySet, Value, When
 from django.db.models.functions import Now
 
 from accounts.models import User
-from events import inbox
 from observability.tracing import spans
 from work.jobs.dispatch import get_dispatcher
 from work.jobs.errors import TooManyRuns
@@ -78,15 +77,6 @@ def end(*, job_id: UUID, attempt: int, status: Job.Status) -> bool:
     """End a running job. False where it does not run under this attempt: then nothing may be
     written for it."""
     return _running(job_id, attempt).update(status=status, ended_at=Now()) == 1
-
-
-def mark_read(*, job_id: UUID, attempt: int, stream_id: UUID, up_to: int) -> bool:
-    """Mark messages of an inbox as read, in the transaction that uses them. False where the job
-    does not run under this attempt: then another attempt reads them."""
-    if not is_running(job_id=job_id, attempt=attempt):
-        return False
-    inbox.mark_read(stream_id=stream_id, up_to=up_to)
-    return True
 
 
 def cancel(*, job_ids: Sequence[UUID]) -> set[UUID]:
@@ -204,12 +194,9 @@ def _lock(job_ids: Sequence[UUID], *idle: Job.Status) -> tuple[set[UUID], set[UU
     """Lock jobs, in the common order. Returns those with a status in `idle`, and those that run or
     are scheduled."""
     jobs = Job.objects.filter(pk__in=job_ids).order_by("pk").select_for_update()
-    statuses = dict(jobs.values_list("pk", "status"))
-    return (
-        {pk for pk, status in statuses.items() if status in idle},
-        {
-            pk
-            for pk, status in statuses.items()
-            if status in (Job.Status.RUNNING, Job.Status.SCHEDULED)
-        },
-    )
+    statuses = list(jobs.values_list("pk", "status"))
+
+    def of(*wanted: Job.Status) -> set[UUID]:
+        return {pk for pk, status in statuses if status in wanted}
+
+    return of(*idle), of(Job.Status.RUNNING, Job.Status.SCHEDULED)

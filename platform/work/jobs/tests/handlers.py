@@ -12,9 +12,8 @@ from ai.inference.services import open_chat
 from ai.inference.types import ChatCall
 from ai.providers.types import Message
 from common.threads import in_thread
-from events import inbox
 from events import services as events
-from events.types import InboxMessage, NewEvent
+from events.types import NewEvent
 from work.jobs import services
 from work.jobs.handlers import Handler, RecoveryAction, register, register_begun
 from work.jobs.models import Job
@@ -30,7 +29,6 @@ CALLING = "tests.calling"
 STARTING_AGAIN = "tests.starting_again"
 FAULTY_AT_FIRST = "tests.faulty_at_first"
 FAULTY_RECOVERY = "tests.faulty_recovery"
-LISTENING = "tests.listening"
 HELD = "tests.held"
 HELD_LONG = "tests.held.long"
 # The same, begun in the process that is asked for them.
@@ -139,25 +137,6 @@ class FaultyAtFirst(StartingAgain):
         raise RuntimeError("a fault of ours")
 
 
-class Listening(_Handler):
-    """Writes what it hears, in the transaction that marks it as read; starts again where it is
-    lost."""
-
-    def recovery_action(self, job_id: UUID, attempt: int) -> RecoveryAction:
-        return RecoveryAction.START_AGAIN
-
-    async def _do(self, job: RunningJob) -> None:
-        called = asyncio.Event()
-        job.on_signal(called.set)
-        job.on_message(job.id, called.set)
-        while not job.signal:
-            await called.wait()
-            called.clear()
-            if messages := await inbox.read_unread(job.id):
-                await in_thread(_use, job, messages)
-        await in_thread(_end, job.id, job.attempt, Job.Status.CANCELLED, "cancelled")
-
-
 class Calling(_Handler):
     """Makes a long call to a provider, under a charge that has the job's id."""
 
@@ -227,20 +206,10 @@ def register_all() -> None:
     register(STARTING_AGAIN, StartingAgain())
     register(FAULTY_AT_FIRST, FaultyAtFirst())
     register(FAULTY_RECOVERY, FaultyRecovery())
-    register(LISTENING, Listening())
     register(HELD, Held())
     register(HELD_LONG, Held())
     for kind, handler in BEGUN.items():
         register_begun(kind, handler)
-
-
-@transaction.atomic
-def _use(job: RunningJob, messages: list[InboxMessage]) -> None:
-    if services.mark_read(
-        job_id=job.id, attempt=job.attempt, stream_id=job.id, up_to=messages[-1].number
-    ):
-        heard = [NewEvent("heard", {"body": message.body}) for message in messages]
-        events.append(stream_id=job.id, events=heard)
 
 
 def _end(job_id: UUID, attempt: int, status: Job.Status, what: str) -> None:
