@@ -1,7 +1,7 @@
 """The socket of a stream: who may open it, and how it treats its client's messages."""
 
 from typing import Any, ClassVar
-from urllib.parse import parse_qs
+from urllib.parse import parse_qsl
 from uuid import UUID
 
 from channels.consumer import get_handler_name
@@ -71,12 +71,8 @@ class StreamConsumer(AsyncWebsocketConsumer):
     async def _follow(self) -> Subscriber:
         """The last seq is read before the stream is followed: every later event is delivered, and a
         replay after the acceptance leaves no gap."""
-        query = {
-            name: values[-1]
-            for name, values in parse_qs(
-                self.scope["query_string"].decode("latin-1"), keep_blank_values=True
-            ).items()
-        }
+        text = self.scope["query_string"].decode("latin-1")
+        query = dict(parse_qsl(text, keep_blank_values=True))
         claims = tokens.read_access(self._token(query))
         after_seq = read_after_seq(query.get("after_seq"))
         stream_id = self._stream_id(claims)

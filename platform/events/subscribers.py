@@ -89,11 +89,11 @@ class Subscriber:
         "_live_from",
         "_note",
         "_socket",
-        "_writing",
         "buffer",
         "claims",
         "permission",
         "seq",
+        "writing",
     )
 
     def __init__(
@@ -116,12 +116,8 @@ class Subscriber:
         self._is_open = False
         # Events up to here are a replay: they are not late.
         self._live_from = buffer.seq
-        self._writing: asyncio.Task[None] | None = None
-
-    @property
-    def writing(self) -> asyncio.Task[None] | None:
-        """The task that writes, if there is something to write."""
-        return self._writing
+        # The task that writes, if there is something to write.
+        self.writing: asyncio.Task[None] | None = None
 
     def open(self) -> None:
         """Start writing: the socket is accepted."""
@@ -130,14 +126,14 @@ class Subscriber:
 
     def wake(self) -> None:
         """Check for something to write."""
-        if self._is_open and self._writing is None and self._is_due():
-            self._writing = asyncio.get_running_loop().create_task(self._write())
+        if self._is_open and self.writing is None and self._is_due():
+            self.writing = asyncio.get_running_loop().create_task(self._write())
 
     def leave(self) -> None:
         """Stop: the socket has gone."""
         self._is_open = False
-        if self._writing is not None:
-            self._writing.cancel()
+        if self.writing is not None:
+            self.writing.cancel()
 
     def note(self, text: str) -> None:
         """Send a message that is no event, after the current page."""
@@ -163,7 +159,7 @@ class Subscriber:
             log.exception("events.subscriber_failed", stream_id=str(self.buffer.stream_id))
             await self._close(INTERNAL_ERROR)
         finally:
-            self._writing = None
+            self.writing = None
 
     async def _write_all(self) -> None:
         while self._is_due():

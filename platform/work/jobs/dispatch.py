@@ -26,21 +26,16 @@ PAUSE_SECONDS = 1.0
 
 
 class Dispatcher:
-    """Sends messages from a thread, which starts with the first of them."""
+    """Sends messages from a thread of its own."""
 
     def __init__(self) -> None:
         self._waiting: queue.SimpleQueue[tuple[UUID, Job.Queue]] = queue.SimpleQueue()
-        self._starting = threading.Lock()
-        self._thread: threading.Thread | None = None
+        threading.Thread(target=self._run, name="dispatch", daemon=True).start()
 
     def send(self, job_id: UUID, to: Job.Queue) -> None:
         """Send a message soon, if the broker is there. Neither waits nor raises."""
         if self._waiting.qsize() < MAX_WAITING:
             self._waiting.put((job_id, to))
-        with self._starting:
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="dispatch", daemon=True)
-                self._thread.start()
 
     def _run(self) -> None:
         while True:

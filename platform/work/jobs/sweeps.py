@@ -10,14 +10,17 @@ from work.jobs.retention import deletable
 log = structlog.get_logger(__name__)
 
 
-def end_lost_jobs(*, limit: int = 1000) -> int:
-    """End running jobs whose process has died, or let them start again. Returns how many.
+# Jobs in one sweep.
+LIMIT = 1000
+
+
+def end_lost_jobs() -> None:
+    """End running jobs whose process has died, or let them start again.
 
     Each has a transaction of its own, and a job that cannot be ended now delays no other.
     """
-    ended = 0
     with connection.cursor() as cursor:
-        cursor.execute("SELECT * FROM lapsed_jobs(%s)", (limit,))
+        cursor.execute("SELECT * FROM lapsed_jobs(%s)", (LIMIT,))
         lapsed = cursor.fetchall()
     for job_id, kind, attempt in lapsed:
         try:
@@ -25,10 +28,8 @@ def end_lost_jobs(*, limit: int = 1000) -> int:
         except Exception:
             # An error of one job does not stop the others.
             log.exception("job.not_ended", job_id=str(job_id), kind=kind)
-            continue
-        log.warning("job.lapsed", job_id=str(job_id), kind=kind)
-        ended += 1
-    return ended
+        else:
+            log.warning("job.lapsed", job_id=str(job_id), kind=kind)
 
 
 def purge_ended_jobs() -> int:
