@@ -109,11 +109,6 @@ class Callers:
         keys = {caller.at(name), caller.payer}
         return max(0.0, *(self._refused.get(key, 0.0) - now for key in keys))
 
-    @property
-    def refused(self) -> int:
-        """How many refusals this process knows of."""
-        return len(self._refused)
-
     def failed(self, caller: Caller, name: Name, now: float) -> None:
         """A call has failed."""
         key = caller.at(name)

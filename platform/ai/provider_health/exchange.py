@@ -200,6 +200,6 @@ class Exchange:
             return
         finally:
             connection.close()
-        self._status.hear_switches(
-            Switches(frozenset(providers), frozenset(Name(*each) for each in models))
+        self._status.switches = Switches(
+            frozenset(providers), frozenset(Name(*each) for each in models)
         )

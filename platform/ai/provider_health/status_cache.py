@@ -56,7 +56,8 @@ class StatusCache:
     """The circuits, switches and callers of one process. Its clock is that of Redis, as far as it
     is known; a Unix time in seconds.
 
-    `listeners` are called, in any thread, when a probe has become due or a circuit has opened.
+    `switches` are what operators have switched off, as the database has it. `listeners` are called,
+    in any thread, when a probe has become due or a circuit has opened.
     """
 
     def __init__(self, rules: Callable[[], Rules], caller_rules: Callable[[], CallerRules]) -> None:
@@ -65,7 +66,7 @@ class StatusCache:
         self._lock = Lock()
         self._circuits: dict[Name, Circuit] = {}
         self._callers = Callers(caller_rules)
-        self._switches = Switches()
+        self.switches = Switches()
         self._ahead = 0.0  # seconds of the shared clock before ours
         self._heard_at = -STALE_SECONDS
         self._events: dict[Name, list[Event]] = {}
@@ -102,23 +103,13 @@ class StatusCache:
         now, rules = self.now(), self._rules()
         return [name for name, each in list(self._circuits.items()) if is_due(each, now, rules)]
 
-    @property
-    def switches(self) -> Switches:
-        """What operators have switched off."""
-        return self._switches
-
     def is_off(self, name: Name) -> bool:
         """Has an operator switched it off?"""
-        return self._switches.is_off(name)
+        return self.switches.is_off(name)
 
     def wait_of(self, caller: Caller, name: Name) -> float:
         """Seconds for which calls of this caller are refused, because its own calls fail."""
         return self._callers.wait(caller, name, self.now())
-
-    @property
-    def refused_callers(self) -> int:
-        """How many callers are refused, as far as this process knows."""
-        return self._callers.refused
 
     # --- What happens here ------------------------------------------------------------------------
 
@@ -269,7 +260,3 @@ class StatusCache:
         """The same of one circuit."""
         with self._lock:
             self._circuits[name] = circuit
-
-    def hear_switches(self, switches: Switches) -> None:
-        """What operators have switched off, as the database has it."""
-        self._switches = switches
