@@ -37,7 +37,8 @@ from ai.catalog.models import (
     PriceVersion,
     RetiredModel,
 )
-from ai.catalog.rates_form import RatesField, rates_column
+from ai.catalog.rates_form import RatesField
+from common.money import usd_text
 
 _NUSD_PER_MICRO_USD = 1000
 _SHOWN = tuple(f"{name}_usd" for name in RATES)
@@ -128,8 +129,15 @@ class PriceVersionAdmin(Page):
     )
     image_fee_usd = usd_column("image_fee", decimals=3)
     speech_hour_usd, speech_fee_usd = (usd_column(name, decimals=3) for name in SPEECH_PRICE)
-    unit_rates_usd = rates_column("unit_rates", "unit rates")
     unit_fee_usd = usd_column("unit_fee", decimals=3)
+
+    @display(description="unit rates")
+    def unit_rates_usd(self, price: PriceVersion) -> str | None:
+        if price.unit_rates is None:
+            return None
+        return ", ".join(
+            f"{variant} {usd_text(rate)}" for variant, rate in price.unit_rates.items()
+        )
 
     @display(description="state", label={"in force": "success"})
     def state(self, price: PriceVersion) -> str:

@@ -1,16 +1,13 @@
 """Rates by variant on the operators' pages: one line for each, in US dollars."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
-from django.db.models import Model
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from admin_ui.money import UsdField
-from admin_ui.theme import display
-from common.money import usd_text
 
 
 class RatesField(forms.CharField):
@@ -50,16 +47,3 @@ class RatesField(forms.CharField):
             raise ValidationError("Write a variant and an amount on each line, like 720p 0.40.")
         amount: int = self._amount.clean(words[1])
         return words[0], amount
-
-
-def rates_column(name: str, title: str) -> Callable[[Any, Model], str | None]:
-    """A column or read-only field of a page, for rates by variant in nano-USD."""
-
-    @display(description=title)
-    def column(_: Any, row: Model) -> str | None:
-        rates = getattr(row, name)
-        if rates is None:
-            return None
-        return ", ".join(f"{variant} {usd_text(rate)}" for variant, rate in rates.items())
-
-    return column
