@@ -4,7 +4,7 @@ Money is what the settlement says (`Resolution`), in nano-USD. Charges that laps
 process are in the books, and not here.
 """
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from functools import lru_cache
 from typing import NamedTuple, get_args
 
@@ -18,6 +18,7 @@ from observability.metrics.instruments import CALL_SECONDS, STEP_SECONDS, counte
 from observability.metrics.labels import Declared
 
 KINDS = Declared(Call, "kind")
+_OF_MODEL: dict[str, Container[str]] = {"provider": PROVIDERS, "model": MODELS}
 
 open_calls = gauge("platform_open_calls", "Calls that run in this process.").labels()
 max_open_calls = gauge(
@@ -26,8 +27,7 @@ max_open_calls = gauge(
 calls = counter(
     "platform_calls_total",
     "Calls that have ended, by the status of their charge and the code of their error.",
-    provider=PROVIDERS,
-    model=MODELS,
+    **_OF_MODEL,
     kind=KINDS,
     status=frozenset({*get_args(ChargeStatus), "refused", "replayed", "open"}),
     code=Declared(DomainError, "code"),
@@ -36,15 +36,13 @@ first_output_seconds = histogram(
     "platform_call_first_output_seconds",
     "From the opening of a streamed call to its first output.",
     CALL_SECONDS,
-    provider=PROVIDERS,
-    model=MODELS,
+    **_OF_MODEL,
 )
 total_seconds = histogram(
     "platform_call_seconds",
     "From the opening of a call that reached its provider to its settlement.",
     CALL_SECONDS,
-    provider=PROVIDERS,
-    model=MODELS,
+    **_OF_MODEL,
 )
 own_seconds = histogram(
     "platform_call_own_seconds",
@@ -67,53 +65,45 @@ settle_seconds = histogram(
 tokens = counter(
     "platform_tokens_total",
     "Tokens of settled calls.",
-    provider=PROVIDERS,
-    model=MODELS,
+    **_OF_MODEL,
     direction=frozenset({"in", "out"}),
 )
 cost = counter(
     "platform_cost_usd_total",
     "What calls cost, at cost.",
-    provider=PROVIDERS,
-    model=MODELS,
+    **_OF_MODEL,
 )
 billed = counter(
     "platform_billed_usd_total",
     "What customers paid: the plan's part at cost, the balance's at twice the cost.",
-    provider=PROVIDERS,
-    model=MODELS,
+    **_OF_MODEL,
     payer=frozenset({"plan", "balance"}),
 )
 borne = counter(
     "platform_borne_usd_total",
     "The cost of calls that the platform paid for itself.",
-    provider=PROVIDERS,
-    model=MODELS,
+    **_OF_MODEL,
 )
 shortfall = counter(
     "platform_shortfall_usd_total",
     "What customers owed and could not pay.",
-    provider=PROVIDERS,
-    model=MODELS,
+    **_OF_MODEL,
 )
 refused_callers = counter(
     "platform_callers_refused_total",
     "Calls that were refused because their callers' own calls keep failing.",
-    provider=PROVIDERS,
-    model=MODELS,
+    **_OF_MODEL,
 )
 probes = counter(
     "platform_probes_total",
     "Probes of models that have ended, by what they have found.",
-    provider=PROVIDERS,
-    model=MODELS,
+    **_OF_MODEL,
     outcome=frozenset({"answered", "failed", "unmade", "no_budget"}),
 )
 calls_in_flight = counter(
     "platform_circuit_calls_in_flight_total",
     "Calls of a model that ran in this process when its circuit opened.",
-    provider=PROVIDERS,
-    model=MODELS,
+    **_OF_MODEL,
 )
 provider_faults = counter(
     "platform_provider_faults_total",

@@ -61,14 +61,8 @@ class Runtime:
             raise
         # Known before it holds: held charges that no runner knows are expired.
         self._runners[runner.charge_id] = runner
-        # A fresh context, but for the trace: the request's own would keep its thread and database
-        # connection alive.
-        task = asyncio.get_running_loop().create_task(
-            self._run(runner.charge_id, runner), context=spans.fresh_context()
-        )
+        self.spawn(self._run(runner.charge_id, runner))
         open_calls.inc()
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
         return runner
 
     def find(self, charge_id: UUID) -> CallRunner[Any, Any] | None:
@@ -77,6 +71,8 @@ class Runtime:
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
         """Do work for a call that outlives its request, and that the drain waits for."""
+        # A fresh context, but for the trace: the request's own would keep its thread and database
+        # connection alive.
         task = asyncio.get_running_loop().create_task(work, context=spans.fresh_context())
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

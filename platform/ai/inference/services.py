@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from typing import TypeVar
+from uuid import UUID
 
 from ai.inference import probes
 from ai.inference.availability import acquire_permit, caller_of
@@ -9,7 +10,7 @@ from ai.inference.chat import ChatRunner
 from ai.inference.embeddings import EmbeddingRunner
 from ai.inference.errors import CallsKeepFailing, ProviderNotAvailable
 from ai.inference.images import ImageRunner
-from ai.inference.runtime import AnyRunner, Runtime, get_runtime
+from ai.inference.runtime import AnyRunner, get_runtime
 from ai.inference.speech import SpeechRunner
 from ai.inference.types import Call, ChatCall, EmbeddingCall, ImageCall, SpeechCall
 from ai.provider_health.permit import Permit
@@ -20,9 +21,11 @@ from ai.providers.registry import (
     get_image_wire,
     get_speech_wire,
 )
+from ai.providers.types import ChatWire
 from billing.selectors import idempotency
 
-T = TypeVar("T")
+AnyCall = TypeVar("AnyCall", bound=Call)
+Wire = TypeVar("Wire")
 
 
 async def admit() -> None:
@@ -37,25 +40,22 @@ async def admit() -> None:
 
 async def open_chat(call: ChatCall) -> ChatRunner:
     """Start a chat call."""
-    return await _start(call, _chat_runner(call))
+    return await _start(call, get_chat_wire(call.model.provider), _chat_runner)
 
 
 async def open_embeddings(call: EmbeddingCall) -> EmbeddingRunner:
     """Start an embeddings call."""
-    return await _start(call, _embedding_runner(call))
+    return await _start(call, get_embedding_wire(call.model.provider), EmbeddingRunner)
 
 
 async def open_images(call: ImageCall) -> ImageRunner:
     """Start an image call."""
-    return await _start(call, _image_runner(call))
+    return await _start(call, get_image_wire(call.model.provider), ImageRunner)
 
 
 async def open_speech(call: SpeechCall) -> SpeechRunner:
     """Start a speech call."""
-    wire = _configured(get_speech_wire(call.model.provider))
-    return await _start(
-        call, lambda permit, runtime: SpeechRunner(call, wire, permit, runtime.owner_id)
-    )
+    return await _start(call, get_speech_wire(call.model.provider), SpeechRunner)
 
 
 # The runner of a request whose call was made before: it makes no call, and is given the answer.
@@ -64,46 +64,31 @@ async def open_speech(call: SpeechCall) -> SpeechRunner:
 
 def replay_chat(call: ChatCall) -> ChatRunner:
     """For the answer of a chat call."""
-    return _replay(call, _chat_runner(call))
+    return _replay(call, get_chat_wire(call.model.provider), _chat_runner)
 
 
 def replay_embeddings(call: EmbeddingCall) -> EmbeddingRunner:
     """For the answer of an embeddings call."""
-    return _replay(call, _embedding_runner(call))
+    return _replay(call, get_embedding_wire(call.model.provider), EmbeddingRunner)
 
 
 def replay_images(call: ImageCall) -> ImageRunner:
     """For the answer of an image call."""
-    return _replay(call, _image_runner(call))
+    return _replay(call, get_image_wire(call.model.provider), ImageRunner)
 
 
-def _chat_runner(call: ChatCall) -> Callable[[Permit, Runtime], ChatRunner]:
-    wire = _configured(get_chat_wire(call.model.provider))
-    return lambda permit, runtime: ChatRunner(
-        call, wire, permit, runtime.owner_id, runtime.note_progress
-    )
+def _chat_runner(call: ChatCall, wire: ChatWire, permit: Permit, owner_id: UUID) -> ChatRunner:
+    return ChatRunner(call, wire, permit, owner_id, get_runtime().note_progress)
 
 
-def _embedding_runner(call: EmbeddingCall) -> Callable[[Permit, Runtime], EmbeddingRunner]:
-    wire = _configured(get_embedding_wire(call.model.provider))
-    return lambda permit, runtime: EmbeddingRunner(call, wire, permit, runtime.owner_id)
-
-
-def _image_runner(call: ImageCall) -> Callable[[Permit, Runtime], ImageRunner]:
-    wire = _configured(get_image_wire(call.model.provider))
-    return lambda permit, runtime: ImageRunner(call, wire, permit, runtime.owner_id)
-
-
-def _configured(wire: T | None) -> T:
+async def _start(
+    call: AnyCall, wire: Wire | None, runner_of: Callable[[AnyCall, Wire, Permit, UUID], AnyRunner]
+) -> AnyRunner:
     if wire is None:
         raise ProviderNotAvailable
-    return wire
-
-
-async def _start(call: Call, runner_of: Callable[[Permit, Runtime], AnyRunner]) -> AnyRunner:
     permit, runtime = await _acquire(call), get_runtime()
     try:
-        runner = await runtime.start(runner_of(permit, runtime))
+        runner = await runtime.start(runner_of(call, wire, permit, runtime.owner_id))
     except BaseException:
         permit.release()
         raise
@@ -111,8 +96,12 @@ async def _start(call: Call, runner_of: Callable[[Permit, Runtime], AnyRunner]) 
     return runner
 
 
-def _replay(call: Call, runner_of: Callable[[Permit, Runtime], AnyRunner]) -> AnyRunner:
-    return runner_of(permit_of(call.model, None), get_runtime())
+def _replay(
+    call: AnyCall, wire: Wire | None, runner_of: Callable[[AnyCall, Wire, Permit, UUID], AnyRunner]
+) -> AnyRunner:
+    if wire is None:
+        raise ProviderNotAvailable
+    return runner_of(call, wire, permit_of(call.model, None), get_runtime().owner_id)
 
 
 async def _acquire(call: Call) -> Permit:
