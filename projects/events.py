@@ -101,13 +101,15 @@ def subtask_removed(subtask_id: UUID, actor: str) -> NewEvent:
 
 def deltas(step: Step, pieces: Iterable[Piece], offset: int) -> list[NewEvent]:
     """Text of an attempt or of the final text that begins at code point `offset`."""
-    event_type, place = "final.delta", dict[str, Any]()
-    if step.attempt is not None:
-        event_type = "subtask.delta"
-        place = {"subtask_id": step.subtask_id, "attempt": step.attempt.number}
     actor = model_actor(step.model)
+    if step.attempt is None:
+        return [
+            NewEvent("final.delta", {"offset": start, "text": text}, actor)
+            for start, (_, text) in cut(pieces, offset)
+        ]
+    place = {"subtask_id": step.subtask_id, "attempt": step.attempt.number}
     return [
-        NewEvent(event_type, {**place, "offset": start, "text": text}, actor)
+        NewEvent("subtask.delta", {**place, "offset": start, "text": text}, actor)
         for start, (_, text) in cut(pieces, offset)
     ]
 

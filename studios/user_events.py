@@ -7,6 +7,7 @@ from events.types import SYSTEM, USER, NewEvent
 from studios.models import Generation
 from studios.selectors.jobs import JobView, view_of
 from studios.serializers.jobs import JobSerializer
+from studios.types import Status
 
 
 def created(view: JobView) -> NewEvent:
@@ -19,8 +20,15 @@ def updated(generation: Generation, actor: str = SYSTEM) -> NewEvent:
 
 
 def ended(generation: Generation) -> NewEvent:
-    """The event of a job that has just ended: `job.<status>`."""
-    return NewEvent(f"job.{generation.status}", _shown(view_of(generation)))
+    """The event of a job that has just ended."""
+    shown = _shown(view_of(generation))
+    match generation.status:
+        case Status.COMPLETED:
+            return NewEvent("job.completed", shown)
+        case Status.CANCELLED:
+            return NewEvent("job.cancelled", shown)
+        case _:
+            return NewEvent("job.failed", shown)
 
 
 def deleted(generation_id: UUID) -> NewEvent:

@@ -105,10 +105,12 @@ def _work(subtask: Subtask, start: Start) -> list[NewEvent]:
         subtask=subtask,
         attempt=attempt,
     )
-    verb = "started" if subtask.status == SubtaskStatus.QUEUED else "retrying"
+    is_new = subtask.status == SubtaskStatus.QUEUED
     subtask.current, subtask.status, subtask.error = attempt, SubtaskStatus.RUNNING, None
     subtask.save(update_fields=["current", "status", "error"])
-    return [events.subtask_event(verb, subtask, reason=start.reason)]
+    if is_new:
+        return [events.subtask_event("started", subtask, reason=start.reason)]
+    return [events.subtask_event("retrying", subtask, reason=start.reason)]
 
 
 def _review(subtask: Subtask) -> list[NewEvent]:
