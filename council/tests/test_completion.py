@@ -51,11 +51,8 @@ def test_an_answer_is_written_with_its_charge(council: Session, card: Card) -> N
     manual.answer(card, "Deep.")
 
     state = _state(card)
-    assert (state.version.generation.status, state.content, state.version.generation.error) == (
-        "completed",
-        "Deep.",
-        None,
-    )
+    made = state.version.generation
+    assert (made.status, state.content, made.error) == ("completed", "Deep.", None)
     assert state.cost == 2 * manual.COST
     assert _told(council) == [
         "session.created",
@@ -107,11 +104,8 @@ def test_a_call_that_ends_well_without_any_text_has_failed_and_is_billed(
 
     assert (bank.charge_of(call.job_id).failure or {})["code"] == "no_text"
     state = _state(card)
-    assert (state.version.generation.status, state.content, state.cost) == (
-        "failed",
-        text,
-        2 * manual.COST,
-    )
+    made = state.version.generation
+    assert (made.status, state.content, state.cost) == ("failed", text, 2 * manual.COST)
     failed = _last(council, "card.failed")["card"]
     assert (failed["error"]["code"], failed["error"]["finish_reason"]) == ("no_text", "length")
     assert failed["finish_reason"] is None
@@ -141,9 +135,10 @@ def test_a_call_whose_worker_died_is_billed_once_to_its_checkpoint(
     call.on_lost()
 
     state = _state(card)
-    assert (state.version.generation.status, state.content) == ("failed", "Deep, ")
-    assert state.version.generation.error is not None
-    assert state.version.generation.error["code"] == "interrupted"
+    made = state.version.generation
+    assert (made.status, state.content) == ("failed", "Deep, ")
+    assert made.error is not None
+    assert made.error["code"] == "interrupted"
     assert state.cost == 6000
     assert bank.charge_of(call.job_id).status == "expired"
     assert _told(council)[-3:] == ["card.failed", "usage.updated", "session.updated"]
@@ -197,27 +192,17 @@ def test_an_interrupted_answer_is_kept_and_billed(card: Card) -> None:
     manual.begin(card).settle("Deep, ", AnswerInterrupted())
 
     state = _state(card)
-    assert (state.version.generation.status, state.content, state.cost) == (
-        "failed",
-        "Deep, ",
-        2 * manual.COST,
-    )
-    assert state.version.generation.error == {
-        "code": "upstream_error",
-        "message": AnswerInterrupted.message,
-    }
+    made = state.version.generation
+    assert (made.status, state.content, state.cost) == ("failed", "Deep, ", 2 * manual.COST)
+    assert made.error == {"code": "upstream_error", "message": AnswerInterrupted.message}
 
 
 def test_a_failure_before_any_output_costs_nothing(council: Session, card: Card) -> None:
     manual.begin(card).release(UpstreamFailed())
 
     state = _state(card)
-    assert (state.version.generation.status, state.content, state.cost, state.usage) == (
-        "failed",
-        "",
-        0,
-        None,
-    )
+    made = state.version.generation
+    assert (made.status, state.content, state.cost, state.usage) == ("failed", "", 0, None)
     assert _told(council)[-3:] == ["card.failed", "usage.updated", "session.updated"]
 
 
@@ -229,11 +214,8 @@ def test_a_fault_of_ours_in_mid_answer_keeps_what_was_told_and_saved(card: Card)
     call.give_up(ServiceUnavailable())
 
     state = _state(card)
-    assert (state.version.generation.status, state.content, state.cost) == (
-        "failed",
-        "Deep, ",
-        6000,
-    )
+    made = state.version.generation
+    assert (made.status, state.content, state.cost) == ("failed", "Deep, ", 6000)
     assert bank.charge_of(call.job_id).status == "expired"
 
 
@@ -278,9 +260,10 @@ def test_a_call_whose_charge_was_expired_in_the_meantime_was_interrupted(card: C
 
     assert resolution.taken_over
     state = _state(card)
-    assert (state.version.generation.status, state.content) == ("failed", "Deep, very deep.")
-    assert state.version.generation.error is not None
-    assert state.version.generation.error["code"] == "interrupted"
+    made = state.version.generation
+    assert (made.status, state.content) == ("failed", "Deep, very deep.")
+    assert made.error is not None
+    assert made.error["code"] == "interrupted"
     assert state.cost == 2 * manual.COST
 
 

@@ -397,11 +397,8 @@ def _position(
 def _is_as_before(card: Card) -> None:
     """The answer that it was to revise is told again, after the failure."""
     state = _state(card)
-    assert (state.version.number, state.version.source, state.version.generation.error) == (
-        3,
-        "restore",
-        None,
-    )
+    made = state.version.generation
+    assert (state.version.number, state.version.source, made.error) == (3, "restore", None)
     assert state.content == "Nobody knows."
     types = log.types(card.session_id)
     failed = types.index("card.failed")
