@@ -31,7 +31,7 @@ class ExportState:
 
 def get_latest_export(user: User) -> ExportState:
     """The user's latest export. Raises NotFound."""
-    mine = Export.objects.filter(account=user).select_related("file")
+    mine = Export.objects.filter(account=user).select_related("file", "account")
     export = mine.order_by("-pk").first()
     if export is None:
         raise NotFound("There is no export of this account's data. Begin one with a POST.")
@@ -41,7 +41,9 @@ def get_latest_export(user: User) -> ExportState:
 def state_of(export: Export) -> ExportState:
     """The state now: a completed export expires with its file."""
     is_completed, file = export.status == Export.Status.COMPLETED, export.file
-    url = steady_url(file.name) if is_completed and file and _is_live(file) else None
+    is_there = is_completed and file is not None and _is_live(file)
+    version = export.account.token_version
+    url = steady_url(file.name, version=version) if file and is_there else None
     return ExportState(
         id=export.pk,
         status=EXPIRED if is_completed and url is None else export.status,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from msgspec import Struct
 
 from accounts.models import User
@@ -143,18 +143,20 @@ def _outputs(generation_ids: Sequence[UUID]) -> dict[UUID, list[OutputView]]:
         return {}
     rows = GenerationOutput.objects.filter(generation__in=generation_ids)
     found: dict[UUID, list[OutputView]] = {}
+    rows = rows.annotate(version=F("generation__account__token_version"))
     for row in rows.select_related("file", "thumbnail").order_by("generation", "position"):
-        found.setdefault(row.generation_id, []).append(_output(row))
+        found.setdefault(row.generation_id, []).append(_output(row, row.version))
     return found
 
 
-def _output(row: GenerationOutput) -> OutputView:
+def _output(row: GenerationOutput, version: int) -> OutputView:
+    """The links end when the account's tokens do: `version` is that of the tokens."""
     file = _unless_taken_down(row.file)
     thumbnail = _unless_taken_down(row.thumbnail)
     return OutputView(
         index=row.position,
-        url=steady_url(file.name) if file else None,
-        thumbnail_url=steady_url(thumbnail.name) if file and thumbnail else None,
+        url=steady_url(file.name, version=version) if file else None,
+        thumbnail_url=steady_url(thumbnail.name, version=version) if file and thumbnail else None,
         media_type=file.media_type if file else None,
         size=file.size if file else None,
         width=row.width,

@@ -16,7 +16,7 @@ from config.settings.beat import *
 from conversations.types import MESSAGE_ID_SCHEMA
 from integrations.connectors import providers as connectors
 from integrations.safe_http.addresses import allowed_networks
-from media.files.storages import outputs_storage
+from media.files.storages import folder_storage, outputs_storage
 
 django_stubs_ext.monkeypatch()
 
@@ -213,14 +213,13 @@ STORAGES = {
         access_key=env.str("OUTPUTS_BUCKET_KEY_ID", ""),
         secret_key=env.str("OUTPUTS_BUCKET_SECRET", ""),
     ),
-    "uploads": {
-        "BACKEND": "django.core.files.storage.FileSystemStorage",
-        "OPTIONS": {"location": UPLOADS_DIR},
-    },
+    "uploads": folder_storage(UPLOADS_DIR),
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
-# The umask of the process says who may read files. Django would let everybody read them.
-FILE_UPLOAD_PERMISSIONS = None
+# Files of users and models: whatever the umask, only their owner writes them, and a group, for
+# backups, may read them.
+FILE_UPLOAD_PERMISSIONS = 0o640
+FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o750
 
 # The limit of one user's uploads, in millions of bytes.
 UPLOAD_QUOTA_MB: int = env.int("UPLOAD_QUOTA_MB", 1000)

@@ -28,6 +28,12 @@ class LinkExpired(Forbidden):
     message = "This link has expired. A link to a file works for 24 hours."
 
 
+class LinkRevoked(Forbidden):
+    """The owner's tokens have ended, and such links with them."""
+
+    message = "This link has ended, because its owner has signed out. Sign in and ask for another."
+
+
 class FileGone(NotFound):
     message = "This file is no longer kept."
 

@@ -12,10 +12,7 @@ def outputs_storage(
     where it usually does.
     """
     if not bucket:
-        return {
-            "BACKEND": "django.core.files.storage.FileSystemStorage",
-            "OPTIONS": {"location": folder},
-        }
+        return folder_storage(folder)
     options = {
         "bucket_name": bucket,
         "endpoint_url": endpoint or None,
@@ -26,3 +23,8 @@ def outputs_storage(
     if access_key:
         options |= {"access_key": access_key, "secret_key": secret_key}
     return {"BACKEND": "media.files.object_storage.ObjectStorage", "OPTIONS": options}
+
+
+def folder_storage(folder: str) -> dict[str, Any]:
+    """An entry of Django's STORAGES for files in this folder."""
+    return {"BACKEND": "media.files.folder.Folder", "OPTIONS": {"location": folder}}

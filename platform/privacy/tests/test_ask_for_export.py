@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 from django.core.files.base import ContentFile
+from django.core.files.storage import storages
 from django.utils import timezone
 from rest_framework.test import APIClient
 
@@ -14,9 +15,11 @@ from events.models import Event
 from events.tests.streams import user_events
 from media.files.models import StoredFile, Upload
 from media.files.services import outputs, uploads
+from media.files.types import storage_path
 from privacy.models import Export
 from privacy.services import exports
 from privacy.tests.exporting import PATH
+from tests.ended_links import Act, answer_of, change_the_password, close_the_account, sign_out
 from work.jobs.models import Job
 
 
@@ -213,3 +216,14 @@ def test_an_attempt_that_does_not_run_any_more_changes_nothing(alice: Persona) -
     assert file.expires_at <= timezone.now()
     assert alice.client.get(PATH).json()["status"] == "queued"
     assert exports.start(job_id=uuid7(), attempt=1) is None
+
+
+@pytest.mark.parametrize("act", [sign_out, change_the_password, close_the_account])
+def test_the_link_ends_when_its_owner_signs_out_everywhere(alice: Persona, act: Act) -> None:
+    export = completed(alice)
+    assert export.file
+    storages["outputs"].save(storage_path(export.file.name), ContentFile(b"PK"))
+    link = alice.client.get(PATH).json()["url"]
+    assert answer_of(link)[0] == 200
+    act(alice)
+    assert answer_of(link)[0] in {403, 404}

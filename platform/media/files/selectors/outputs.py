@@ -9,17 +9,22 @@ from django.db.models.functions import Now
 
 from media.files.errors import FileGone
 from media.files.models import StorageUse, StoredFile
-from media.files.selectors.links import check_link
+from media.files.selectors.links import check_link, check_version
 
 
-def find_by_link(*, name: str, expires: str, signature: str) -> StoredFile:
-    """The file of a link. Raises LinkNotValid, LinkExpired or FileGone."""
-    check_link(name=name, expires=expires, signature=signature)
+def find_by_link(*, name: str, expires: str, version: str, signature: str) -> StoredFile:
+    """The file of a link. Raises LinkNotValid, LinkExpired, LinkRevoked or FileGone.
+
+    It is gone while its owner's account is closed.
+    """
+    check_link(name=name, expires=expires, version=version, signature=signature)
     file_id, _, _ = name.partition(".")
     live = Q(expires_at=None) | Q(expires_at__gt=Now())
-    file = StoredFile.objects.filter(live, pk=UUID(file_id), taken_down_at=None).first()
-    if file is None:
+    files = StoredFile.objects.filter(live, pk=UUID(file_id), taken_down_at=None)
+    file = files.select_related("account").first()
+    if file is None or not file.account.is_active:
         raise FileGone
+    check_version(version, file.account.token_version)
     return file
 
 

@@ -13,10 +13,12 @@ import httpx
 import pytest
 from django.conf import settings
 from django.core.files.storage import storages
+from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from media.files.models import StoredFile
 from media.files.selectors.links import LINK_SECONDS, signed_url, url_until
+from media.files.storages import folder_storage
 from media.files.tests.conftest import PICTURE, Keep
 from media.files.types import storage_path
 from tests.service import Web
@@ -194,10 +196,32 @@ def test_readers_that_do_not_read_keep_nobody_from_the_database(keep: Keep, web:
     assert response.status_code == 401
 
 
-def test_the_stored_bytes_are_as_private_as_the_process_is(keep: Keep) -> None:
-    usual = os.umask(0o077)
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
+def test_who_may_read_the_stored_bytes_does_not_depend_on_who_started_the_process(
+    keep: Keep, umask: int
+) -> None:
+    usual = os.umask(umask)
     try:
         path = Path(storages["outputs"].path(storage_path(keep())))
     finally:
         os.umask(usual)
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o750
+
+
+def test_a_file_whose_storage_is_away_is_not_told_to_be_deleted(
+    keep: Keep, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    """As where the file system of the folder is not mounted."""
+    link = path_of(signed_url(keep()))
+    changed_settings: Settings = request.getfixturevalue("settings")
+
+    def store_in(folder: Path) -> None:
+        changed_settings.STORAGES = settings.STORAGES | {"outputs": folder_storage(str(folder))}
+
+    for away in (tmp_path, tmp_path / "nowhere"):
+        store_in(away)
+        assert "try again" in refused(link, 503)
+    store_in(tmp_path)
+    (tmp_path / "another").touch()
+    assert refused(link, 404) == "This file is no longer kept."

@@ -16,13 +16,16 @@ from rest_framework.response import Response
 
 from common.openapi import error_responses
 from common.viewsets import ViewSet
-from media.files.errors import LinkExpired, LinkNotValid, RangeNotSatisfiable
+from media.files.errors import LinkExpired, LinkNotValid, LinkRevoked, RangeNotSatisfiable
 from media.files.selectors import outputs, uploads
 from media.files.serving import Served, serve
 from media.files.types import EXTENSIONS, disposition, inert_type, storage_path
 
 LINK_PARAMETERS = [
     OpenApiParameter("expires", int, required=True, description="Unix seconds."),
+    OpenApiParameter(
+        "version", int, description="In links that end when their owner signs out everywhere."
+    ),
     OpenApiParameter("signature", str, required=True),
     OpenApiParameter(
         "Range",
@@ -31,7 +34,7 @@ LINK_PARAMETERS = [
         description="One range of bytes; with several, the answer is the whole file.",
     ),
 ]
-LINK_ERRORS = error_responses(LinkNotValid, LinkExpired, RangeNotSatisfiable)
+LINK_ERRORS = error_responses(LinkNotValid, LinkExpired, LinkRevoked, RangeNotSatisfiable)
 # What a page may read of an answer.
 EXPOSED = "accept-ranges, content-range, etag, x-request-id"
 
@@ -75,8 +78,9 @@ class LinkViewSet(ViewSet):
 
 
 def link_of(request: Request) -> dict[str, str]:
-    """The parameters of a link beside the file's name: `{expires, signature}`."""
-    return {name: request.query_params.get(name, "") for name in ("expires", "signature")}
+    """The parameters of a link beside the file's name: `{expires, version, signature}`."""
+    names = ("expires", "version", "signature")
+    return {name: request.query_params.get(name, "") for name in names}
 
 
 class OutputViewSet(LinkViewSet):
