@@ -35,6 +35,12 @@ SAFE = {
     "SIMULATOR_URL": "",
     # As the service has it, whatever a developer's own .env says.
     "TRUSTED_PROXY_HOPS": "0",
+    "OUTBOUND_ALLOWED": "",
+    "PRIVATE_NETWORK": "",
+    "METRICS_PORT": "",
+    "SENTRY_DSN": "",
+    "OTEL_EXPORTER_OTLP_ENDPOINT": "",
+    "LOCAL_MODEL_URL": "",
     "GOOGLE_JWKS_URL": "https://www.googleapis.com/oauth2/v3/certs",
 }
 # What may stand among the fallbacks, or the keys of stored secrets.
@@ -126,7 +132,47 @@ UNSAFE = [
     ({"JOBS_KEPT_DAYS": "0"}, "JOBS_KEPT_DAYS"),
     ({"USER_EVENTS_KEPT_DAYS": "0"}, "USER_EVENTS_KEPT_DAYS"),
     ({"UPLOADS_DIR": "uploads"}, "UPLOADS_DIR"),
+    ({"SECRET_KEY": "changeme-changeme-changeme-changeme!"}, "SECRET_KEY must be random"),
+    ({"API_KEY_PEPPER": "put-your-own-secret-here-1234567890"}, "API_KEY_PEPPER must be random"),
+    ({"ENCRYPTION_KEYS": "a1b2c3d4e5f6" * 3}, "ENCRYPTION_KEYS must be random"),
+    ({"OUTBOUND_ALLOWED": "0.0.0.0/0"}, "OUTBOUND_ALLOWED must list your own networks"),
+    ({"OUTBOUND_ALLOWED": "10.0.0.0/8,[::]/0"}, "OUTBOUND_ALLOWED must list your own networks"),
+    ({"OUTBOUND_ALLOWED": "169.254.169.254"}, "OUTBOUND_ALLOWED must not have 169.254.169.254"),
+    ({"OUTBOUND_ALLOWED": "168.0.0.0/8,169.0.0.0/8"}, "OUTBOUND_ALLOWED must not have 169.0.0.0/8"),
+    ({"OUTBOUND_ALLOWED": "[fe80::1]:80"}, "OUTBOUND_ALLOWED must not have [fe80::1]:80"),
+    ({"TRUSTED_PROXY_HOPS": "-1"}, "TRUSTED_PROXY_HOPS must be a number of proxies"),
+    (
+        {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": "http://gateway.example.com"},
+        "OPENAI_BASE_URL",
+    ),
+    ({"LOCAL_MODEL_URL": "http://vllm:8000/v1"}, "LOCAL_MODEL_URL must begin with https"),
+    ({"GITLAB_URL": "http://gitlab.example.com"}, "GITLAB_URL must begin with https"),
+    ({"GITHUB_URL": "http://10.0.0.5"}, "GITHUB_URL must begin with https"),
+    ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://collector:4318"}, "OTEL_EXPORTER_OTLP_ENDPOINT must"),
+    ({"SENTRY_DSN": "http://key@sentry.example.com/1"}, "SENTRY_DSN must begin with https"),
+    ({"OUTPUTS_BUCKET_ENDPOINT": "http://minio:9000"}, "OUTPUTS_BUCKET_ENDPOINT must begin with"),
+    ({"METRICS_PORT": "9100", "METRICS_HOST": "0.0.0.0"}, "METRICS_HOST must be an address"),  # noqa: S104
+    ({"METRICS_PORT": "9100", "METRICS_HOST": "::"}, "METRICS_HOST must be an address"),
+    ({"REDIS_URL": "rediss://cache.example.com:6380/0"}, "REDIS_URL must have a password"),
+    ({"REDIS_URL": "redis://:word@cache.example.com:6379/0"}, "REDIS_URL must begin with rediss"),
+    (
+        {"DATABASE_URL": "postgres://me@db.example.com/db"},
+        "DATABASE_URL must have a password",
+    ),
+    ({"DATABASE_URL": "postgres://me:word@10.0.0.5/platform"}, "?sslmode=verify-full"),
+    (
+        {"DATABASE_URL": "postgres://me:word@db.example.com/platform?sslmode=prefer"},
+        "DATABASE_URL must end with ?sslmode=verify-full",
+    ),
 ]
+# What is only safe on a network of the operator's own.
+IN_CLEAR = {
+    "DATABASE_URL": "postgres://platform:word@postgres:5432/platform",
+    "REDIS_URL": "redis://redis:6379/0",
+    "LOCAL_MODEL_URL": "http://vllm:8000/v1",
+    "METRICS_PORT": "9100",
+    "METRICS_HOST": "0.0.0.0",  # noqa: S104
+}
 SAFE_CHANGES: list[dict[str, str]] = [
     {},
     {"SECRET_KEY_FALLBACKS": EARLIER},
@@ -134,6 +180,14 @@ SAFE_CHANGES: list[dict[str, str]] = [
     {"ENCRYPTION_KEYS": f"{EARLIER},{SAFE['SECRET_KEY']}"},
     {"BEHIND_TLS_PROXY": "1", "TRUSTED_PROXY_HOPS": "2"},
     {"TRUSTED_PROXY_HOPS": "1"},
+    {**IN_CLEAR, "PRIVATE_NETWORK": "1"},
+    {"OUTBOUND_ALLOWED": "10.0.0.0/8,[fd00::]/8,192.168.1.7:8080"},
+    {"LOCAL_MODEL_URL": "http://127.0.0.1:8000/v1", "GITLAB_URL": "https://gitlab.example.com"},
+    {"REDIS_URL": "unix:///run/redis.sock", "DATABASE_URL": "postgres:////run/pg/platform"},
+    {
+        "REDIS_URL": "rediss://:word@cache.example.com:6380/0",
+        "DATABASE_URL": "postgres://me:word@db.example.com/platform?sslmode=require",
+    },
 ]
 
 

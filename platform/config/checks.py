@@ -16,6 +16,7 @@ from django.core.checks import CheckMessage, Error, register
 from django.core.exceptions import ImproperlyConfigured
 from django.http.request import split_domain_port
 
+from config.transport_checks import transport_dangers
 from observability.exporters import observability_dangers
 from observability.metrics.server import port_of
 
@@ -28,6 +29,10 @@ LONGEST_SESSION_DAYS = 3_650
 # Usage reports, refunds and disputes look back so far.
 LEAST_KEPT_MONTHS = 3
 _SMTP = "django.core.mail.backends.smtp.EmailBackend"
+# Words of examples, and a part of three or more characters three times in a row.
+_PLACEHOLDER = re.compile(
+    r"change.?me|secret|password|example|insecure|placeholder|your.?key|(.{3,})\1\1", re.IGNORECASE
+)
 # The secrets of `dev` and `test` begin like this, and are public.
 _PUBLIC_SECRETS = ("development-only", "test-only")
 
@@ -57,6 +62,7 @@ def production_dangers() -> Iterator[str]:
     if not settings.GOOGLE_JWKS_URL.startswith("https://"):
         yield "GOOGLE_JWKS_URL must begin with https: keys from there open accounts."
     yield from _network_dangers()
+    yield from transport_dangers()
     yield from _mail_dangers()
     if not 1 <= settings.SESSION_LIFETIME_DAYS <= LONGEST_SESSION_DAYS:
         yield f"SESSION_LIFETIME_DAYS must be 1 to {LONGEST_SESSION_DAYS}: else nobody can sign in."
@@ -97,6 +103,8 @@ def _secret_dangers() -> Iterator[str]:
     for name, value in _secrets():
         if len(value) < MINIMUM_SECRET_LENGTH or value.startswith(_PUBLIC_SECRETS):
             yield f"{name} must be a secret of at least {MINIMUM_SECRET_LENGTH} characters."
+        elif _PLACEHOLDER.search(value):
+            yield f"{name} must be random: this is a text that stands for a secret, or repeats one."
         elif len(set(value)) < MINIMUM_DIFFERENT_CHARACTERS:
             yield (
                 f"{name} must be random: it has fewer than {MINIMUM_DIFFERENT_CHARACTERS} "

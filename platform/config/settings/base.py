@@ -144,6 +144,9 @@ CORS_EXPOSE_HEADERS = [
     "x-request-id",
 ]
 
+# Can nobody else read the network between processes, stores and metrics? Then they need no TLS.
+PRIVATE_NETWORK: bool = env.bool("PRIVATE_NETWORK", False)
+
 # --- Stores -------------------------------------------------------------------------------------
 # PostgreSQL is the only source of truth; Redis carries notifications, rate counters and the broker.
 
@@ -201,6 +204,7 @@ CHANNEL_LAYERS = {
 # Models' files and users' uploads: folders that all processes share. Models' files are in a bucket
 # where one is named.
 OUTPUTS_BUCKET: str = env.str("OUTPUTS_BUCKET", "")
+OUTPUTS_BUCKET_ENDPOINT: str = env.str("OUTPUTS_BUCKET_ENDPOINT", "")
 OUTPUTS_DIR: str = env.str("OUTPUTS_DIR", str(VAR_DIR / "outputs"))
 UPLOADS_DIR: str = env.str("UPLOADS_DIR", str(VAR_DIR / "uploads"))
 STORAGES = {
@@ -208,7 +212,7 @@ STORAGES = {
     "outputs": outputs_storage(
         folder=OUTPUTS_DIR,
         bucket=OUTPUTS_BUCKET,
-        endpoint=env.str("OUTPUTS_BUCKET_ENDPOINT", ""),
+        endpoint=OUTPUTS_BUCKET_ENDPOINT,
         region=env.str("OUTPUTS_BUCKET_REGION", ""),
         access_key=env.str("OUTPUTS_BUCKET_KEY_ID", ""),
         secret_key=env.str("OUTPUTS_BUCKET_SECRET", ""),
