@@ -1,6 +1,6 @@
 """Reads orders: what a user asks for, checked against what its model takes."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -23,6 +23,7 @@ from studios.selectors.jobs import get_job
 from studios.types import FEATURES, Kind, Status
 
 _CLIP_GONE = "The clip that this job was to extend has been deleted."
+_AS_THE_CLIP = "An extension is made as its clip was: leave it out."
 _PREVIEW_GONE = "The preview that this job was to refine has been deleted."
 
 
@@ -89,10 +90,16 @@ def prepare(
 
 
 def prepare_extension(
-    *, user: User, clip: Generation, prompt: str, seconds: int | None
+    *,
+    user: User,
+    clip: Generation,
+    prompt: str,
+    seconds: int | None,
+    others: Sequence[str] = (),
 ) -> PreparedOrder:
     """Read an order that extends a clip of the user's: by so many seconds, or as few as its model
-    can. Without a prompt, that of the clip counts.
+    can. Without a prompt, that of the clip counts. `others` are the names of other fields: what is
+    a parameter of an order is refused, because the clip's own counts.
 
     Raises what `prepare` does, JobNotFinished, CannotBeContinued (also where the model does not
     take any more what the clip was made with), ClipTooLong.
@@ -104,6 +111,7 @@ def prepare_extension(
     extension = model.params.extension
     if extension is None or not clip.reference:
         raise CannotBeContinued
+    _refuse_params(model, others)
     added = _check_seconds(clip, extension, seconds)
     prompt = prompt or clip.prompt
     params = _params_of(clip, model, extension) | {"seconds": added}
@@ -232,6 +240,16 @@ def _params_of(clip: Generation, model: Model, extension: Extension) -> dict[str
         raise CannotBeContinued(
             f"This model does not take any more what the clip was made with. {misfit}"
         ) from None
+
+
+def _refuse_params(model: Model, names: Sequence[str]) -> None:
+    """Raises ValidationFailed for names of what an order takes."""
+    refused = [name for name in names if name == "model" or name in model.params.known]
+    if refused:
+        raise ValidationFailed(
+            f"{refused[0]}: {_AS_THE_CLIP}",
+            errors=[{"loc": [name], "msg": _AS_THE_CLIP} for name in refused],
+        )
 
 
 def _check_seconds(clip: Generation, extension: Extension, seconds: int | None) -> int:

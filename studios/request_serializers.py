@@ -7,7 +7,7 @@ from rest_framework import serializers
 
 from ai.catalog.fields import AssetModelField, ImageModelField, VideoModelField
 from common.fields import FlagField, PromptField, TextField, WholeNumberField
-from studios.types import MAX_PROMPT, MAX_QUERY, Status
+from studios.types import MAX_PROMPT, MAX_QUERY, Kind, Status
 
 # Fields that are none of a model's parameters.
 OWN_FIELDS = frozenset({"model", "prompt"})
@@ -51,10 +51,16 @@ class AssetOrderSerializer(OrderSerializer):
 @extend_schema_serializer(component_name="VideoExtension")
 class ExtensionSerializer(serializers.Serializer[Any]):
     """Without a prompt, that of the clip counts. `seconds` is one of those in the `x-extend` of the
-    model's `params`, by default the first."""
+    model's `params`, by default the first. Everything else is as the clip has it: parameters of an
+    order are refused."""
 
     prompt = PromptField(max_length=MAX_PROMPT, required=False, allow_blank=True, default="")
     seconds = WholeNumberField(required=False, allow_null=True, default=None)
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        """`others` are the names of the other fields of the body."""
+        values: dict[str, Any] = super().to_internal_value(data)
+        return {**values, "others": [name for name in data if name not in self.fields]}
 
 
 @extend_schema_serializer(component_name="StarInput")
@@ -82,4 +88,15 @@ class JobsQuerySerializer(serializers.Serializer[Any]):
         allow_null=True,
         default=None,
         help_text="true: those with a star of their own or of a result; false: those with neither.",
+    )
+
+
+class AllJobsQuerySerializer(JobsQuerySerializer):
+    """The filters of the list of all jobs."""
+
+    kind = serializers.ChoiceField([kind.value for kind in Kind], required=False)
+    stage = TextField(
+        max_length=20,
+        required=False,
+        help_text="The parameter `stage` of the order: `preview` for 3D previews.",
     )

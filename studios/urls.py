@@ -19,6 +19,10 @@ video_routes = [
     path("/<uuid:job_id>", VideoViewSet.as_view({"delete": "destroy"})),
     path("/<uuid:job_id>/star", VideoViewSet.as_view({"post": "star"})),
     path("/<uuid:job_id>/extend", VideoViewSet.as_view({"post": "extend"})),
+    path(
+        "/<uuid:job_id>/extend/estimate",
+        VideoViewSet.as_view({"post": "estimate_extension"}),
+    ),
 ]
 asset_routes = [
     path("generate", AssetViewSet.as_view({"post": "create"})),
@@ -29,6 +33,7 @@ asset_routes = [
     path("assets/<uuid:job_id>/star", AssetViewSet.as_view({"post": "star"})),
 ]
 job_routes = [
+    path("", JobViewSet.as_view({"get": "list"})),
     path("/<uuid:job_id>", JobViewSet.as_view({"get": "retrieve"})),
     path("/<uuid:job_id>/cancel", JobViewSet.as_view({"post": "cancel"})),
     path("/<uuid:job_id>/retry", JobViewSet.as_view({"post": "retry"})),

@@ -31,7 +31,8 @@ LEAST_KEPT_MONTHS = 3
 _SMTP = "django.core.mail.backends.smtp.EmailBackend"
 # Words of examples, and a part of three or more characters three times in a row.
 _PLACEHOLDER = re.compile(
-    r"change.?me|secret|password|example|insecure|placeholder|your.?key|(.{3,})\1\1", re.IGNORECASE
+    r"change.?me|password|example|insecure|placeholder|your.?(?:own|secret|key)|(.{3,})\1\1",
+    re.IGNORECASE,
 )
 # The secrets of `dev` and `test` begin like this, and are public.
 _PUBLIC_SECRETS = ("development-only", "test-only")

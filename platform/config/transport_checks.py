@@ -44,7 +44,7 @@ def _outbound_dangers() -> Iterator[str]:
 
 def _is_never_called(entry: AllowedNetwork) -> bool:
     return any(
-        entry.network.version == never.version and entry.network.overlaps(never)  # type: ignore[arg-type]
+        entry.network.version == never.version and entry.network.overlaps(never)
         for never in _NEVER_CALLED
     )
 

@@ -8,6 +8,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from msgspec import Struct
 
 from accounts.models import User
+from ai.catalog.selectors import get_catalog
 from billing.selectors.charges import ChargeState, get_states
 from common.errors import NotFound
 from media.files.models import StoredFile
@@ -43,7 +44,7 @@ class OutputView(Struct, frozen=True, kw_only=True):
 class JobView(Struct, frozen=True, kw_only=True):
     """A job as its owner sees it. `queue_position` is how many jobs are before it, None once it has
     begun. Of its charge: what is held (None once it has ended) and what was billed (None before),
-    in nano-USD."""
+    in nano-USD. `can_extend`: it is a clip that its model can let go on."""
 
     generation: Generation
     outputs: list[OutputView] = []
@@ -51,20 +52,27 @@ class JobView(Struct, frozen=True, kw_only=True):
     held: int | None = None
     billed: int | None = None
     is_refunded: bool = False
+    can_extend: bool = False
 
 
 def list_jobs(
     user: User,
-    kind: Kind,
+    kind: str = "",
     *,
+    stage: str = "",
     q: str = "",
     status: str = "",
     model: str = "",
     starred: bool | None = None,
 ) -> QuerySet[Generation]:
-    """The user's jobs of a kind, filtered by a part of the prompt (`q`), status, model and star, if
-    these are given. `starred` is a job that has a star itself or has a starred result."""
-    owned = _live(user).filter(kind=kind)
+    """The user's jobs, filtered by kind, the `stage` that was ordered, a part of the prompt (`q`),
+    status, model and star, if these are given. `starred` is a job that has a star itself or has a
+    starred result."""
+    owned = _live(user)
+    if kind:
+        owned = owned.filter(kind=kind)
+    if stage:
+        owned = owned.filter(params__stage=stage)
     if q:
         owned = owned.filter(prompt__icontains=q)
     if status:
@@ -127,7 +135,17 @@ def _view(
         held=charge.held if charge and is_open else None,
         billed=None if is_open else charge.billed if charge else 0,
         is_refunded=not is_open and charge is not None and charge.status == "released",
+        can_extend=_can_extend(generation),
     )
+
+
+def _can_extend(generation: Generation) -> bool:
+    """Has its model room for the shortest extension? Of other kinds no model has any."""
+    model = get_catalog().find(generation.model)
+    extension = model.params.extension if model else None
+    if extension is None or generation.status != Status.COMPLETED or not generation.reference:
+        return False
+    return (generation.seconds or 0.0) + extension.seconds[0] <= extension.longest
 
 
 def _places(job_ids: Sequence[UUID]) -> dict[UUID, int]:

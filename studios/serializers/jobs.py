@@ -81,6 +81,9 @@ class JobSerializer(_StatusSerializer):
     hold_usd = UsdField(source="held", allow_null=True)
     refunded = serializers.BooleanField(source="is_refunded", read_only=True)
     starred = serializers.BooleanField(source="generation.starred", read_only=True)
+    can_extend = serializers.BooleanField(
+        read_only=True, help_text="Can a clip go on, with `POST /api/videos/{job_id}/extend`?"
+    )
     parent_job_id = serializers.UUIDField(
         source="generation.parent_id", read_only=True, allow_null=True
     )

@@ -14,6 +14,7 @@ from studios.tests.conftest import NewArtist
 FIELDS = {
     *("id", "kind", "status", "model", "prompt", "params", "progress", "queue_position"),
     *("outputs", "thumbnail_url", "total_seconds", "cost_usd", "hold_usd", "refunded", "starred"),
+    *("can_extend",),
     *("parent_job_id", "error", "created_at", "started_at", "completed_at"),
 }
 
@@ -34,6 +35,21 @@ def retry(person: Artist, job: Any) -> Any:
 @pytest.mark.parametrize("model", ["flux-2-pro", "gen4.5", "tripo-h3"])
 def test_a_job_of_any_kind_has_the_same_fields(alice: Artist, model: str) -> None:
     assert set(alice.made(model)) == FIELDS
+
+
+def test_jobs_of_all_kinds_are_in_one_list(alice: Artist, artist: NewArtist) -> None:
+    def listed(**query: Any) -> list[str]:
+        return [row["id"] for row in alice.send("GET", "/api/jobs", params=query).json()]
+
+    artist(name="bob").made("flux-2-pro")
+    picture = alice.made("flux-2-pro")["id"]
+    preview = alice.made("meshy-6", stage="preview")["id"]
+
+    assert listed() == [preview, picture]
+    assert (listed(limit=1), listed(before=preview)) == ([preview], [picture])
+    assert (listed(kind="image"), listed(kind="video")) == ([picture], [])
+    assert (listed(stage="preview"), listed(status="failed")) == ([preview], [])
+    assert alice.send("GET", "/api/jobs", params={"kind": "music"}).status_code == 422
 
 
 def test_an_unchanged_job_is_answered_without_its_body(alice: Artist) -> None:

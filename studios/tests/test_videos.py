@@ -22,6 +22,10 @@ def extend(person: Artist, job: Any, **body: Any) -> Any:
     return person.send("POST", f"/api/videos/{job['id']}/extend", json=body)
 
 
+def estimate_extension(person: Artist, job: Any, **body: Any) -> Any:
+    return person.send("POST", f"/api/videos/{job['id']}/extend/estimate", json=body)
+
+
 @pytest.mark.parametrize("model", ["veo-3.1", "gen4.5", "ray-2"])
 def test_a_clip_is_shown_by_a_signed_link_with_its_poster(alice: Artist, model: str) -> None:
     job = alice.made(model)
@@ -88,6 +92,24 @@ def test_a_finished_clip_is_extended_by_a_job_of_its_own(
     alice.check_money()
 
 
+def test_what_an_extension_costs_is_told_before(alice: Artist) -> None:
+    clip = alice.made("veo-3.1")
+
+    told = estimate_extension(alice, clip).json()
+
+    assert told["params"]["seconds"] == 7
+    job = alice.ended(extend(alice, clip).json())
+    assert (job["cost_usd"], job["params"]) == (told["at_most_usd"], told["params"])
+    alice.check_money()
+
+
+@pytest.mark.parametrize(("model", "can"), [("veo-3.1", True), ("gen4.5", False)])
+def test_a_clip_says_whether_it_can_be_extended(alice: Artist, model: str, can: bool) -> None:
+    job = alice.order(model)
+    assert not job["can_extend"]
+    assert alice.ended(job)["can_extend"] is can
+
+
 class TestWhatCannotBeExtended:
     def test_a_clip_that_is_not_finished(self, alice: Artist) -> None:
         job = alice.order("ray-2", steering={"polls": 1000})
@@ -116,11 +138,37 @@ class TestWhatCannotBeExtended:
 
         assert (answer.status_code, answer.json()["errors"][0]["loc"]) == (422, ["seconds"])
 
+    @pytest.mark.parametrize(
+        ("field", "value"),
+        [
+            ("audio", True),
+            ("resolution", "1080p"),
+            ("seed", 7),
+            ("end_image", NOBODYS),
+            ("aspect_ratio", "9:16"),
+            ("model", "ray-2"),
+            ("n", 2),
+        ],
+    )
+    def test_a_clip_with_what_an_order_decides(
+        self, alice: Artist, field: str, value: object
+    ) -> None:
+        clip = alice.made("ray-2")
+
+        answer = extend(alice, clip, **{field: value})
+
+        assert (answer.status_code, answer.json()["errors"][0]["loc"]) == (422, [field])
+        assert "leave it out" in answer.json()["detail"]
+        assert estimate_extension(alice, clip, **{field: value}).status_code == 422
+        assert extend(alice, clip, something_else=1).status_code == 202
+
     def test_a_clip_that_is_as_long_as_it_can_be(self, alice: Artist) -> None:
         clip = alice.made("ray-2")
         Generation.objects.filter(pk=clip["id"]).update(seconds=29)
 
         assert extend(alice, clip).json()["code"] == "clip_too_long"
+        assert estimate_extension(alice, clip).json()["code"] == "clip_too_long"
+        assert not alice.job(clip)["can_extend"]
 
 
 class TestAModelThatHasChangedSince:

@@ -1,4 +1,4 @@
-"""`/api/jobs/{id}`: any generation job."""
+"""`/api/jobs`: the generation jobs of all studios."""
 
 from uuid import UUID
 
@@ -7,17 +7,30 @@ from rest_framework import status
 from rest_framework.response import Response
 
 from accounts.types import AuthenticatedRequest
+from common.pagination import PAGE_PARAMETERS
+from common.validation import read
 from common.viewsets import ViewSet
 from studios.errors import CannotBeContinued, ClipTooLong, NothingToRetry
 from studios.preparation import prepare_retry
+from studios.request_serializers import AllJobsQuerySerializer
 from studios.selectors.jobs import get_job, view_of
 from studios.serializers.jobs import JobSerializer
 from studios.services import jobs
 from studios.viewsets.orders import order, orders
+from studios.viewsets.studio import page_of_jobs
 
 
 class JobViewSet(ViewSet):
     """Jobs of all studios."""
+
+    @extend_schema(
+        operation_id="listJobs",
+        parameters=[*PAGE_PARAMETERS, AllJobsQuerySerializer],
+        responses=JobSerializer(many=True),
+    )
+    def list(self, request: AuthenticatedRequest) -> Response:
+        """Your jobs of all kinds, newest first."""
+        return page_of_jobs(request, **read(AllJobsQuerySerializer, request.query_params.dict()))
 
     @extend_schema(operation_id="getJob", responses=JobSerializer)
     def retrieve(self, request: AuthenticatedRequest, job_id: UUID) -> Response:

@@ -57,12 +57,14 @@ def orders(
     )
 
 
-def estimates(*, operation_id: str, request: Body) -> Callable[[View], View]:
-    """Describes a view that says what an order would cost."""
+def estimates(
+    *refusals: type[DomainError], operation_id: str, request: Body
+) -> Callable[[View], View]:
+    """Describes a view that says what an order would cost: its own refusals, and the usual ones."""
     return extend_schema(
         operation_id=operation_id,
         request=request,
-        responses={200: EstimateSerializer, **error_responses(*_ESTIMATES)},
+        responses={200: EstimateSerializer, **error_responses(*refusals, *_ESTIMATES)},
     )
 
 

@@ -33,6 +33,14 @@ def lists(*, operation_id: str) -> Callable[[View], View]:
     )
 
 
+def page_of_jobs(request: AuthenticatedRequest, **filters: Any) -> Response:
+    """A page of the user's jobs; `filters` as in `list_jobs`."""
+    pages = NewestFirst()
+    page = pages.paginate_queryset(list_jobs(request.user, **filters), request)
+    rows = JobSerializer(views_of(page), many=True)  # type: ignore[arg-type]
+    return pages.get_paginated_response(rows.data)
+
+
 class StudioViewSet(ViewSet):
     """The acts of a studio; the viewsets of the kinds describe them."""
 
@@ -41,10 +49,7 @@ class StudioViewSet(ViewSet):
 
     def list_jobs(self, request: AuthenticatedRequest) -> Response:
         asked = read(JobsQuerySerializer, request.query_params.dict())
-        pages = NewestFirst()
-        page = pages.paginate_queryset(list_jobs(request.user, self.kind, **asked), request)
-        rows = JobSerializer(views_of(page), many=True)  # type: ignore[arg-type]
-        return pages.get_paginated_response(rows.data)
+        return page_of_jobs(request, kind=self.kind, **asked)
 
     def order(self, request: AuthenticatedRequest) -> Response:
         body = read(self.order_serializer, request.data)

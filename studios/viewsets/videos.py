@@ -1,5 +1,6 @@
 """`/api/videos`: the video studio."""
 
+from typing import Any
 from uuid import UUID
 
 from drf_spectacular.utils import extend_schema
@@ -8,14 +9,16 @@ from rest_framework.response import Response
 from accounts.types import AuthenticatedRequest
 from common.validation import read
 from studios.errors import CannotBeContinued, ClipTooLong, JobNotFinished
-from studios.preparation import prepare_extension
+from studios.preparation import PreparedOrder, prepare_extension
 from studios.request_serializers import (
     ExtensionSerializer,
     StarSerializer,
     VideoOrderSerializer,
 )
 from studios.selectors.jobs import get_job
+from studios.serializers.estimates import EstimateSerializer
 from studios.serializers.jobs import JobSerializer
+from studios.services.estimates import estimate
 from studios.types import Kind
 from studios.viewsets.orders import estimates, order, orders
 from studios.viewsets.studio import StudioViewSet, lists
@@ -59,9 +62,28 @@ class VideoViewSet(StudioViewSet):
         This is a new job, whose parent is the clip. `x-extend` in the `params` of the model says
         how many seconds it can add; `total_seconds` is the length of the result.
         """
+        prepared, body = self._extension(request, job_id)
+        return order(request, prepared, body)
+
+    @estimates(
+        JobNotFinished,
+        CannotBeContinued,
+        ClipTooLong,
+        operation_id="estimateVideoExtension",
+        request=ExtensionSerializer,
+    )
+    def estimate_extension(self, request: AuthenticatedRequest, job_id: UUID) -> Response:
+        """What it would cost to let a finished clip go on."""
+        prepared, _ = self._extension(request, job_id)
+        return Response(EstimateSerializer(estimate(prepared)).data)
+
+    def _extension(
+        self, request: AuthenticatedRequest, job_id: UUID
+    ) -> tuple[PreparedOrder, dict[str, Any]]:
+        """The order of an extension, and its body."""
         body = read(ExtensionSerializer, request.data)
         clip = get_job(request.user, job_id, self.kind)
-        return order(request, prepare_extension(user=request.user, clip=clip, **body), body)
+        return prepare_extension(user=request.user, clip=clip, **body), body
 
     @extend_schema(operation_id="starVideo", request=StarSerializer, responses=JobSerializer)
     def star(self, request: AuthenticatedRequest, job_id: UUID) -> Response:

@@ -3,6 +3,7 @@
 import errno
 import os
 from contextlib import suppress
+from typing import Any
 
 from django.core.files import File
 from django.core.files.storage import FileSystemStorage
@@ -13,9 +14,9 @@ class Folder(FileSystemStorage):
     empty, belongs to a file system that is not mounted, and reading from it is another OSError than
     FileNotFoundError."""
 
-    def _open(self, name: str, mode: str = "rb") -> File[bytes]:
+    def open(self, name: str, mode: str = "rb") -> File[Any]:
         try:
-            return super()._open(name, mode)
+            return super().open(name, mode)
         except FileNotFoundError:
             if self._is_away():
                 raise OSError(errno.EIO, "The folder is not there, or is empty") from None
