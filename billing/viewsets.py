@@ -74,9 +74,9 @@ class BillingViewSet(ViewSet):
     def transactions(self, request: AuthenticatedRequest) -> Response:
         """The movements of the balance, newest first."""
         filters = read(TransactionFilterSerializer, request.query_params.dict())
-        pages = NewestFirst("seq")
-        entries = pages.paginate_queryset(list_entries(request.user, **filters), request)
-        return pages.get_paginated_response(TransactionSerializer(entries, many=True).data)
+        return NewestFirst("seq").answer(
+            request, list_entries(request.user, **filters), TransactionSerializer
+        )
 
     @extend_schema(
         operation_id="topUp",
@@ -159,9 +159,7 @@ class UsageViewSet(ViewSet):
         """The account's calls, newest first."""
         days = read(UsageFilterSerializer, request.query_params.dict())
         charges = list_charges(request.user, first=days.get("from"), last=days.get("to"))
-        pages = NewestFirst()
-        page = pages.paginate_queryset(charges, request)
-        return pages.get_paginated_response(UsageRecordSerializer(page, many=True).data)
+        return NewestFirst().answer(request, charges, UsageRecordSerializer)
 
     @extend_schema(operation_id="getEntitlements", responses=EntitlementsSerializer)
     def entitlements(self, request: AuthenticatedRequest) -> Response:

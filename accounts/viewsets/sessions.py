@@ -139,10 +139,9 @@ class SessionViewSet(ViewSet):
     )
     def list(self, request: AuthenticatedRequest) -> Response:
         """The sessions of the account, newest first. An account has at most 50."""
-        pages = NewestFirst()
-        rows = pages.paginate_queryset(request.user.sessions.all(), request)
-        shown = SessionSerializer(rows, many=True, context={"current": request.auth.session_id})
-        return pages.get_paginated_response(shown.data)
+        context = {"current": request.auth.session_id}
+        rows = request.user.sessions.all()
+        return NewestFirst().answer(request, rows, SessionSerializer, context=context)
 
     @extend_schema(operation_id="endSession", responses={204: None})
     def destroy(self, request: AuthenticatedRequest, session_id: UUID) -> Response:

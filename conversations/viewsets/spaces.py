@@ -30,9 +30,7 @@ class SpaceViewSet(ViewSet):
     )
     def list(self, request: AuthenticatedRequest) -> Response:
         """Your spaces, and those that are shared with you, newest first."""
-        pages = NewestFirst()
-        page = pages.paginate_queryset(list_spaces(request.user), request)
-        return pages.get_paginated_response(SpaceSerializer(page, many=True).data)
+        return NewestFirst().answer(request, list_spaces(request.user), SpaceSerializer)
 
     @extend_schema(
         operation_id="createSpace",

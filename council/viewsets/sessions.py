@@ -57,10 +57,12 @@ class SessionViewSet(ViewSet):
     def list(self, request: AuthenticatedRequest) -> Response:
         """Your councils, newest first."""
         asked = read(SessionsQuerySerializer, request.query_params.dict())
-        pages = NewestFirst()
-        page = pages.paginate_queryset(list_sessions(request.user, **asked), request)
-        rows = SessionRowSerializer(summaries_of(request.user, page), many=True)
-        return pages.get_paginated_response(rows.data)
+        return NewestFirst().answer(
+            request,
+            list_sessions(request.user, **asked),
+            SessionRowSerializer,
+            objects=lambda page: summaries_of(request.user, page),
+        )
 
     @extend_schema(
         operation_id="startCouncil",

@@ -1,6 +1,7 @@
 """Bounded lists: newest first, a bare array, the next page in a `Link` header."""
 
 import uuid
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,6 +12,7 @@ from drf_spectacular.utils import OpenApiParameter
 from rest_framework.pagination import BasePagination
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.serializers import Serializer
 from rest_framework.utils.urls import remove_query_param, replace_query_param
 
 from common.errors import ValidationFailed
@@ -179,6 +181,21 @@ class NewestFirst(BasePagination):
     @property
     def _is_by_key(self) -> bool:
         return self._order == ("pk",)
+
+    def answer(
+        self,
+        request: Request,
+        queryset: QuerySet[Any],
+        serializer: type[Serializer[Any]],
+        *,
+        objects: Callable[[list[Any]], Sequence[Any]] = list,
+        context: Mapping[str, Any] | None = None,
+    ) -> Response:
+        """The page that a request asks for, with links to those around it. `objects` turns its
+        rows into what the serializer takes."""
+        page = self.paginate_queryset(queryset, request)
+        shown = serializer(objects(page), many=True, context=dict(context or {}))
+        return self.get_paginated_response(shown.data)
 
     def get_paginated_response(self, data: Any) -> Response:
         links = ", ".join(f'<{url}>; rel="{name}"' for name, url in self._links.items())

@@ -69,10 +69,12 @@ class SessionViewSet(ViewSet):
     def list(self, request: AuthenticatedRequest) -> Response:
         """Your runs, newest first."""
         asked = read(RunsQuerySerializer, request.query_params.dict())
-        pages = NewestFirst()
-        page = pages.paginate_queryset(list_runs(request.user, **asked), request)
-        rows = RunRowSerializer(summaries_of(request.user, page), many=True)
-        return pages.get_paginated_response(rows.data)
+        return NewestFirst().answer(
+            request,
+            list_runs(request.user, **asked),
+            RunRowSerializer,
+            objects=lambda page: summaries_of(request.user, page),
+        )
 
     @extend_schema(
         operation_id="startRun",

@@ -35,10 +35,8 @@ def lists(*, operation_id: str) -> Callable[[View], View]:
 
 def page_of_jobs(request: AuthenticatedRequest, **filters: Any) -> Response:
     """A page of the user's jobs; `filters` as in `list_jobs`."""
-    pages = NewestFirst()
-    page = pages.paginate_queryset(list_jobs(request.user, **filters), request)
-    rows = JobSerializer(views_of(page), many=True)  # type: ignore[arg-type]
-    return pages.get_paginated_response(rows.data)
+    found = list_jobs(request.user, **filters)
+    return NewestFirst().answer(request, found, JobSerializer, objects=views_of)
 
 
 class StudioViewSet(ViewSet):

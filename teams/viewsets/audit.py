@@ -22,6 +22,4 @@ class AuditViewSet(ViewSet):
     )
     def list(self, request: AuthenticatedRequest) -> Response:
         """Who did what to whom in your team, newest first; of the last year."""
-        pages = NewestFirst()
-        page = pages.paginate_queryset(list_entries(request.user), request)
-        return pages.get_paginated_response(AuditEntrySerializer(page, many=True).data)
+        return NewestFirst().answer(request, list_entries(request.user), AuditEntrySerializer)

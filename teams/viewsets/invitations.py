@@ -45,9 +45,7 @@ class InvitationViewSet(ViewSet):
 
         Expired ones are among them for 30 days, and can be sent again.
         """
-        pages = NewestFirst()
-        page = pages.paginate_queryset(list_invitations(request.user), request)
-        return pages.get_paginated_response(InvitationSerializer(page, many=True).data)
+        return NewestFirst().answer(request, list_invitations(request.user), InvitationSerializer)
 
     @extend_schema(
         operation_id="inviteMember",

@@ -31,6 +31,6 @@ class EntryViewSet(ViewSet):
         Those of high priority come first, then the newest. Nobody needs to sign in.
         """
         asked = read(EntriesQuerySerializer, request.query_params.dict())
-        pages = NewestFirst("priority", "publish_at", "id")
-        page = pages.paginate_queryset(list_published(**asked), request)
-        return pages.get_paginated_response(EntrySerializer(page, many=True).data)
+        return NewestFirst("priority", "publish_at", "id").answer(
+            request, list_published(**asked), EntrySerializer
+        )

@@ -44,9 +44,7 @@ class ConnectorViewSet(ViewSet):
     )
     def list(self, request: AuthenticatedRequest) -> Response:
         """Your connectors, newest first."""
-        pages = NewestFirst()
-        page = pages.paginate_queryset(list_connectors(request.user), request)
-        return pages.get_paginated_response(ConnectorSerializer(page, many=True).data)
+        return NewestFirst().answer(request, list_connectors(request.user), ConnectorSerializer)
 
     @extend_schema(
         operation_id="createConnector",

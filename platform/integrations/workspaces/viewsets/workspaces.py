@@ -40,9 +40,7 @@ class WorkspaceViewSet(ViewSet):
     )
     def list(self, request: AuthenticatedRequest) -> Response:
         """Your workspaces, newest first."""
-        pages = NewestFirst()
-        page = pages.paginate_queryset(list_workspaces(request.user), request)
-        return pages.get_paginated_response(WorkspaceSerializer(page, many=True).data)
+        return NewestFirst().answer(request, list_workspaces(request.user), WorkspaceSerializer)
 
     @extend_schema(
         operation_id="createWorkspace",

@@ -38,9 +38,7 @@ class UploadViewSet(ViewSet):
     )
     def list(self, request: OwnersRequest) -> Response:
         """Your uploads, newest first."""
-        pages = NewestFirst()
-        page = pages.paginate_queryset(list_uploads(request.user), request)
-        return pages.get_paginated_response(UploadSerializer(page, many=True).data)
+        return NewestFirst().answer(request, list_uploads(request.user), UploadSerializer)
 
     @extend_schema(
         operation_id="uploadFile",
