@@ -18,6 +18,7 @@ from ai.providers.errors import (
     UpstreamError,
 )
 from common.redaction import redact
+from common.titles import one_line
 
 _MAX_TEXT = 300  # characters of a provider's message that are passed on
 
@@ -157,8 +158,9 @@ def _fault_of_ours(status: int, problem: _Problem) -> AccountFault | None:
 
 
 def presentable(message: str) -> str:
-    """A provider's message, bounded and without anything that looks like a credential."""
-    return redact(message)[:_MAX_TEXT].strip()
+    """A provider's message, bounded, in one line, without invisible characters and without anything
+    that looks like a credential."""
+    return one_line(redact(message))[:_MAX_TEXT].strip()
 
 
 def _refused(message: str, *, too_long: bool = False, blocked: bool = False) -> RequestRefused:

@@ -5,8 +5,17 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from common.titles import one_line
+from integrations.connectors.types import MAX_PAGE_TOKEN
 from integrations.safe_http.errors import Rejected
-from integrations.safe_http.rest import RestClient, items_of, quoted, text_of
+from integrations.safe_http.rest import (
+    RestClient,
+    items_of,
+    name_of,
+    optional_name_of,
+    quoted,
+    text_of,
+)
 
 _PAGE: Final = 50
 _FILE: Final = "id,name,mimeType,size,modifiedTime"
@@ -18,6 +27,7 @@ _EXPORTS: Final = {
     f"{_OF_GOOGLE}presentation": ("text/plain", ".txt"),
 }
 _SECONDS: Final = 60.0
+_LONGEST_NAME: Final = 32_768  # characters
 
 
 class DriveFile(Struct, frozen=True, kw_only=True):
@@ -43,7 +53,7 @@ class Drive(RestClient):
     def get_login(self) -> str:
         """The address of the account."""
         about = self.get_object("/about", fields="user(emailAddress)")
-        return text_of(about.get("user"), "emailAddress")
+        return name_of(about.get("user"), "emailAddress")
 
     def list_files(self, *, query: str, page: str) -> DrivePage:
         """Files, the latest changed first; with `query` those with this text in their names. `page`
@@ -62,7 +72,9 @@ class Drive(RestClient):
             asked["pageToken"] = page
         found = self.get_object("/files", **asked)
         files = tuple(_file(row) for row in items_of(found.get("files")))
-        return DrivePage(files, found.get("nextPageToken") or None)
+        return DrivePage(
+            files, optional_name_of(found, "nextPageToken", most=MAX_PAGE_TOKEN) or None
+        )
 
     def get_file(self, file_id: str) -> DriveFile:
         """Raises Missing."""
@@ -89,13 +101,13 @@ class Drive(RestClient):
 
 
 def _file(row: Any) -> DriveFile:
-    size, moment = text_of(row, "size") if "size" in row else "", row.get("modifiedTime")
+    size = optional_name_of(row, "size")
     return DriveFile(
-        id=text_of(row, "id"),
-        name=text_of(row, "name"),
-        mime=text_of(row, "mimeType"),
+        id=name_of(row, "id"),
+        name=one_line(text_of(row, "name", most=_LONGEST_NAME)),
+        mime=name_of(row, "mimeType"),
         size=int(size) if size.isdecimal() else None,
-        modified_at=_moment(moment),
+        modified_at=_moment(row.get("modifiedTime")),
     )
 
 

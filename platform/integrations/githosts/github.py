@@ -14,6 +14,9 @@ from integrations.githosts.errors import BranchProtected, EmptyRepository, TipMo
 from integrations.githosts.types import (
     FILE,
     MAX_ENTRIES,
+    MAX_MESSAGE,
+    MAX_PATH,
+    MAX_REPOSITORY,
     Branch,
     Change,
     Commit,
@@ -26,8 +29,11 @@ from integrations.safe_http.errors import HostError, HostFailed, Missing, Reject
 from integrations.safe_http.rest import (
     Renew,
     RestClient,
+    address_of,
     decoded,
     items_of,
+    name_of,
+    optional_name_of,
     quoted,
     quoted_path,
     side_by_side,
@@ -65,13 +71,13 @@ class GitHub(RestClient):
         answer = self.send("GET", "/user")
         scopes = answer.headers.get("x-oauth-scopes")
         return TokenInfo(
-            login=text_of(decoded(answer), "login"),
+            login=name_of(decoded(answer), "login"),
             scopes=None if scopes is None else tuple(scopes.replace(",", " ").split()),
             expires_at=_expiry(answer.headers.get("github-authentication-token-expiration", "")),
         )
 
     def get_login(self) -> str:
-        return text_of(self.get("/user"), "login")
+        return name_of(self.get("/user"), "login")
 
     def list_repositories(self, *, query: str, page: int) -> RepositoryPage:
         found: list[Repository] = []
@@ -94,7 +100,7 @@ class GitHub(RestClient):
         # The old name of a renamed branch leads to the new one.
         if row.get("name") != branch:
             return None
-        return Branch(branch, text_of(row.get("commit"), "sha"))
+        return Branch(branch, name_of(row.get("commit"), "sha"))
 
     def list_tree(self, repository: str, commit: str) -> list[Entry]:
         try:
@@ -106,7 +112,12 @@ class GitHub(RestClient):
         if listing.get("truncated") or len(rows) > MAX_ENTRIES:
             raise Rejected(f"The repository has more than {MAX_ENTRIES:,} files.")
         return [
-            Entry(text_of(row, "path"), text_of(row, "mode"), text_of(row, "sha"), row.get("size"))
+            Entry(
+                text_of(row, "path", most=MAX_PATH),
+                name_of(row, "mode"),
+                name_of(row, "sha"),
+                row.get("size"),
+            )
             for row in rows
         ]
 
@@ -131,7 +142,7 @@ class GitHub(RestClient):
             "parents": [commit.parent],
             "author": author,
         }
-        sha = text_of(self.post(f"{path}/git/commits", body), "sha")
+        sha = name_of(self.post(f"{path}/git/commits", body), "sha")
         announce(sha)
         if commit.is_new:
             self._create_branch(commit, sha)
@@ -144,8 +155,8 @@ class GitHub(RestClient):
         parent = self.get_object(f"{path}/git/commits/{commit.parent}")
         blobs = self._create_blobs(commit)
         rows = [row for change in commit.changes for row in _tree_rows(change, commit, blobs)]
-        body = {"base_tree": text_of(parent.get("tree"), "sha"), "tree": rows}
-        return text_of(self.post(f"{path}/git/trees", body), "sha")
+        body = {"base_tree": name_of(parent.get("tree"), "sha"), "tree": rows}
+        return name_of(self.post(f"{path}/git/trees", body), "sha")
 
     def _create_blobs(self, commit: Commit) -> dict[str, str]:
         """Blobs of the files that are too much for the tree, by path."""
@@ -160,7 +171,7 @@ class GitHub(RestClient):
         def create(name: str) -> str:
             body = {"content": contents[name], "encoding": "utf-8"}
             url = f"{_path(commit.repository)}/git/blobs"
-            return text_of(self.post(url, body), "sha")
+            return name_of(self.post(url, body), "sha")
 
         return dict(zip(large, side_by_side(create, large), strict=True))
 
@@ -188,7 +199,8 @@ class GitHub(RestClient):
         except Missing:
             return None
         commits = [
-            (text_of(row, "sha"), text_of(row.get("commit"), "message")) for row in items_of(rows)
+            (name_of(row, "sha"), text_of(row.get("commit"), "message", most=MAX_MESSAGE))
+            for row in items_of(rows)
         ]
         return find_commit(commits, commit=commit, key=key)
 
@@ -198,11 +210,11 @@ class GitHub(RestClient):
         path, owner = _path(repository), repository.partition("/")[0]
         body = {"title": title, "body": text, "head": branch, "base": into}
         try:
-            return text_of(self.post(f"{path}/pulls", body), "html_url")
+            return address_of(self.post(f"{path}/pulls", body), "html_url")
         except Rejected:
             found = self.get(f"{path}/pulls", head=f"{owner}:{branch}", base=into)
             for row in items_of(found):
-                return text_of(row, "html_url")
+                return address_of(row, "html_url")
             raise
 
 
@@ -240,9 +252,9 @@ def _repository(row: object) -> Repository:
     permissions = row.get("permissions")
     permissions = permissions if isinstance(permissions, dict) else {}
     return Repository(
-        name=text_of(row, "full_name"),
-        url=text_of(row, "html_url"),
-        default_branch=row.get("default_branch") or "",
+        name=name_of(row, "full_name", most=MAX_REPOSITORY),
+        url=address_of(row, "html_url"),
+        default_branch=optional_name_of(row, "default_branch"),
         is_private=bool(row.get("private")),
         is_archived=bool(row.get("archived")),
         can_write=bool(permissions.get("push")),

@@ -15,6 +15,9 @@ from integrations.githosts.errors import BranchProtected, EmptyRepository, TipMo
 from integrations.githosts.types import (
     EXECUTABLE,
     MAX_ENTRIES,
+    MAX_MESSAGE,
+    MAX_PATH,
+    MAX_REPOSITORY,
     Branch,
     Change,
     Commit,
@@ -27,8 +30,11 @@ from integrations.safe_http.errors import AccessRefused, HostError, Missing, Rej
 from integrations.safe_http.rest import (
     Renew,
     RestClient,
+    address_of,
     decoded,
     items_of,
+    name_of,
+    optional_name_of,
     quoted,
     side_by_side,
     text_of,
@@ -65,7 +71,7 @@ class GitLab(RestClient):
         )
 
     def get_login(self) -> str:
-        return text_of(self.get("/user"), "username")
+        return name_of(self.get("/user"), "username")
 
     def list_repositories(self, *, query: str, page: int) -> RepositoryPage:
         search = {"search": query, "search_namespaces": "true"} if query else {}
@@ -92,7 +98,7 @@ class GitLab(RestClient):
             row = self.get_object(url)
         except Missing:
             return None
-        return Branch(branch, text_of(row.get("commit"), "id"))
+        return Branch(branch, name_of(row.get("commit"), "id"))
 
     def list_tree(self, repository: str, commit: str) -> list[Entry]:
         def read(number: int) -> list[dict[str, Any]]:
@@ -113,7 +119,9 @@ class GitLab(RestClient):
             if len(rows) > 2 * MAX_ENTRIES:
                 break
         entries = [
-            Entry(text_of(row, "path"), text_of(row, "mode"), text_of(row, "id"), None)
+            Entry(
+                text_of(row, "path", most=MAX_PATH), name_of(row, "mode"), name_of(row, "id"), None
+            )
             for row in rows
             if row.get("type") != "tree"
         ]
@@ -140,7 +148,7 @@ class GitLab(RestClient):
         announce("")
         url = f"{_path(commit.repository)}/repository/commits"
         try:
-            return text_of(self.post(url, body), "id")
+            return name_of(self.post(url, body), "id")
         except (Rejected, AccessRefused) as error:
             raise _of_commit(error) from None
 
@@ -150,7 +158,10 @@ class GitLab(RestClient):
             rows = self.get(url, ref_name=branch, per_page=RECENT)
         except Missing:
             return None
-        commits = [(text_of(row, "id"), text_of(row, "message")) for row in items_of(rows)]
+        commits = [
+            (name_of(row, "id"), text_of(row, "message", most=MAX_MESSAGE))
+            for row in items_of(rows)
+        ]
         return find_commit(commits, commit=commit, key=key)
 
     def open_pull_request(
@@ -165,11 +176,11 @@ class GitLab(RestClient):
             "target_branch": into,
         }
         try:
-            return text_of(self.post(url, body), "web_url")
+            return address_of(self.post(url, body), "web_url")
         except Rejected:
             found = self.get(url, source_branch=branch, target_branch=into, state="opened")
             for row in items_of(found):
-                return text_of(row, "web_url")
+                return address_of(row, "web_url")
             raise
 
 
@@ -212,9 +223,9 @@ def _repository(row: object) -> Repository:
         if isinstance(access, dict)
     ]
     return Repository(
-        name=text_of(row, "path_with_namespace"),
-        url=text_of(row, "web_url"),
-        default_branch="" if row.get("empty_repo") else row.get("default_branch") or "",
+        name=name_of(row, "path_with_namespace", most=MAX_REPOSITORY),
+        url=address_of(row, "web_url"),
+        default_branch="" if row.get("empty_repo") else optional_name_of(row, "default_branch"),
         is_private=row.get("visibility") != "public",
         is_archived=bool(row.get("archived")),
         can_write=max(levels, default=0) >= _DEVELOPER,

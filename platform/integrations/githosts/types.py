@@ -16,6 +16,10 @@ SUBMODULE: Final = "160000"
 
 # Entries of a tree that is worked on.
 MAX_ENTRIES: Final = 50_000
+# Characters of a repository's full name, of a file's path, and of a commit's message.
+MAX_REPOSITORY: Final = 400
+MAX_PATH: Final = 4_096
+MAX_MESSAGE: Final = 1_000_000
 
 Op = Literal["create", "update", "delete", "move"]
 

@@ -212,9 +212,11 @@ def read_url(text: str) -> httpx.URL:
     fragment. Raises AddressRefused."""
     try:
         url = httpx.URL(text.strip())
-    except (httpx.InvalidURL, ValueError, UnicodeError):
+        # An international name is decoded here.
+        host = url.host
+    except (httpx.InvalidURL, ValueError):
         raise AddressRefused("This is not a URL.") from None
-    is_absolute = url.scheme in ("http", "https") and _HOST.fullmatch(url.host) is not None
+    is_absolute = url.scheme in ("http", "https") and _HOST.fullmatch(host) is not None
     if len(text) > MAX_URL or not is_absolute or (url.port or 1) > _MAX_PORT:
         raise AddressRefused("The address has to be a URL that begins with https://.")
     if url.userinfo or url.fragment:

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, Self, TypeVar
 from urllib.parse import quote
 
+from common.titles import one_line
 from integrations.safe_http.client import JSON, Answer, Client
 from integrations.safe_http.errors import (
     AccessRefused,
@@ -37,6 +38,11 @@ SECONDS_IN_ALL: Final = 60.0
 _SENTENCE: Final = 300  # characters of the host's own words
 _DEFAULT_WAIT: Final = 60  # seconds, where the host does not say
 _LONGEST_WAIT: Final = 3_600
+# Characters of what a host names: people, branches, repositories, objects; and of addresses.
+MAX_NAME: Final = 255
+MAX_ADDRESS: Final = 1_000
+# PostgreSQL takes no NUL, and UTF-8 no half of a surrogate pair.
+_NOT_STORED: Final = re.compile("[\0\ud800-\udfff]")
 _MAX_REDIRECTS: Final = 2  # a renamed repository is moved
 
 # Google's words for too many calls, which come with a 403.
@@ -168,12 +174,12 @@ def error_of(answer: Answer, *, may_be_done: bool = False) -> HostError:
 
 
 def words_of(answer: Answer) -> str:
-    """The host's own words in an error, in one line."""
+    """The host's own words in an error, in one line, without invisible characters."""
     body = _error_body(answer)
     words = [body.get(name) for name in ("message", "error_description", "error")]
     parts = [each if isinstance(each, str) else str(each) for each in words if each]
     parts += [str(each.get("message") or "") for each in _details_of(answer)]
-    text = re.sub(r"\s+", " ", ": ".join(part for part in parts if part))
+    text = one_line(": ".join(part for part in parts if part))
     return text[:_SENTENCE] or f"status {answer.status}"
 
 
@@ -218,12 +224,34 @@ def items_of(value: object) -> list[dict[str, Any]]:
     return value
 
 
-def text_of(row: object, name: str) -> str:
-    """A text of an object. Raises HostFailed."""
+def text_of(row: object, name: str, *, most: int) -> str:
+    """A text of an object, of at most so many characters, that can be stored. Raises HostFailed."""
     value = row.get(name) if isinstance(row, dict) else None
-    # Nothing that is stored may have a NUL.
-    if not isinstance(value, str) or "\0" in value:
-        raise HostFailed(f"The host's answer has no {name}.", may_be_done=False)
+    if not isinstance(value, str) or not len(value) <= most or _NOT_STORED.search(value):
+        raise HostFailed(f"The host's answer has no usable {name}.", may_be_done=False)
+    return value
+
+
+def name_of(row: object, name: str, *, most: int = MAX_NAME) -> str:
+    """A text of an object that is shown within a line: nothing in it is invisible. Raises
+    HostFailed."""
+    value = text_of(row, name, most=most)
+    if " ".join(value.split()) != one_line(value):
+        raise HostFailed(f"The host's answer has no usable {name}.", may_be_done=False)
+    return value
+
+
+def optional_name_of(row: object, name: str, *, most: int = MAX_NAME) -> str:
+    """The same, but empty where it is missing or null."""
+    is_missing = isinstance(row, dict) and row.get(name) is None
+    return "" if is_missing else name_of(row, name, most=most)
+
+
+def address_of(row: object, name: str) -> str:
+    """The address of a page, which people open. Raises HostFailed."""
+    value = name_of(row, name, most=MAX_ADDRESS)
+    if not value.startswith(("https://", "http://")):
+        raise HostFailed(f"The host's answer has no usable {name}.", may_be_done=False)
     return value
 
 
