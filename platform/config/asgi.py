@@ -30,7 +30,7 @@ from config.request_identity import sender_of, sender_of_file
 from config.sockets import application as sockets
 from observability import exporters
 from publicapi.v1.app import application as v1_application
-from publicapi.v1.app import is_public
+from publicapi.v1.app import is_public, meant_by
 from server.asgi import Application, Receive, Scope, Send, domain_of
 from server.body_limit import BodyLimit
 from server.client_limit import ClientLimit, is_for_authentication
@@ -139,8 +139,9 @@ async def application(scope: Scope, receive: Any, send: Any) -> None:
 
 
 def is_for_v1(scope: Scope) -> bool:
-    """Paths under `/v1` on every host, and all paths on the host of the API."""
-    if is_public(scope["path"]):
+    """Paths under `/v1` on every host, those of clients with a wrong base address, and all paths on
+    the host of the API."""
+    if is_public(scope["path"]) or meant_by(scope["path"]):
         return True
     return bool(settings.API_HOST) and domain_of(scope["headers"]) == settings.API_HOST
 

@@ -61,9 +61,21 @@ HINTS = {
 }
 
 
+# What follows `/v1` in the paths of endpoints.
+_ENDPOINTS = {route.removeprefix("/v1"): route for route in ROUTES}
+
+
 def is_public(path: str) -> bool:
     """Is a path part of `/v1`? On a host of its own the application receives all others too."""
     return path == "/v1" or path.startswith("/v1/")
+
+
+def meant_by(path: str) -> str | None:
+    """The endpoint that a client means whose base address lacks `/v1`, has it twice or has another
+    prefix; None where it means none."""
+    found = next((end for end in _ENDPOINTS if path.endswith(end)), None)
+    is_ours = path.startswith(("/api/", "/admin/", "/files/")) or path in ROUTES
+    return None if found is None or is_ours else _ENDPOINTS[found]
 
 
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
@@ -152,6 +164,11 @@ def _methods(path: str) -> Methods:
         return ROUTES[path]
     if path.startswith(MODEL_PREFIX) and path != MODEL_PREFIX:
         return MODEL_ROUTE
+    if meant := meant_by(path):
+        method = next(iter(ROUTES[meant]))
+        raise errors.UnknownPath(
+            f"Use `{method} {meant}`: the base address of a client ends with `/v1`."
+        )
     if not is_public(path):
         raise errors.UnknownPath("This host serves `/v1` and nothing else: try `GET /v1/models`.")
     hint = HINTS.get(path)

@@ -1,4 +1,5 @@
-"""Authentication: an API key as a bearer token, read from the database on every request.
+"""Authentication: an API key as a bearer token or in `x-api-key`. It is read from the database on
+every request.
 
 Nothing about a key is cached, so a revoked key fails from its next request on.
 """
@@ -12,19 +13,22 @@ from publicapi.v1.exchange import Exchange
 from server import bodies
 from server.rate_limit import Limit, get_rate_limiter
 
+_WITHOUT_BEARER = "The word Bearer is missing: send `Authorization: Bearer mk_...`."
+_NO_KEY = "This is no API key of this service: those begin with mk_. Copy it whole."
 KEY_LIMIT = Limit(requests=120, window=60)
 
 
 async def authenticate(exchange: Exchange) -> KeyHolder:
     """The holder of the key of an exchange; sets the rate headers of its answers. Raises, in this
     order: MissingApiKey, InvalidApiKey, RateLimitExceeded, AccountDisabled, ApiAccessRequired."""
-    key = bearer(exchange)
+    key = sent_key(exchange)
     if key is None:
-        raise MissingApiKey
+        is_bare = keys.well_formed((exchange.header(b"authorization") or "").strip())
+        raise MissingApiKey(_WITHOUT_BEARER if is_bare else None)
     digests = keys.digests(key) if keys.well_formed(key) else ()
     holder = await find_key_holder(digests) if digests else None
     if holder is None:
-        raise InvalidApiKey
+        raise InvalidApiKey(_mistake_in(key))
     exchange.api_key_id = holder.key_id
     await _limit(exchange, holder)
     if holder.digest != digests[0]:
@@ -37,10 +41,20 @@ async def authenticate(exchange: Exchange) -> KeyHolder:
     return holder
 
 
-def bearer(exchange: Exchange) -> str | None:
-    """The bearer token, if the client sent one."""
-    scheme, _, token = (exchange.header(b"authorization") or "").partition(" ")
-    return token.strip() or None if scheme.lower() == "bearer" else None
+def sent_key(exchange: Exchange) -> str | None:
+    """The key that the client sent: a bearer token, or else `x-api-key`."""
+    scheme, _, token = (exchange.header(b"authorization") or "").strip().partition(" ")
+    key = token if scheme.lower() == "bearer" else exchange.header(b"x-api-key") or ""
+    return key.strip() or None
+
+
+def _mistake_in(key: str) -> str | None:
+    """The sentence about a slip that people make when they copy a key; None where it is none."""
+    if keys.well_formed(key.strip("\"'`<> ")):
+        return "The API key stands in quotes or brackets: send it without them."
+    if key.lower().startswith("bearer"):
+        return "The header says Bearer twice: send `Authorization: Bearer mk_...`."
+    return None if keys.well_formed(key) else _NO_KEY
 
 
 async def _limit(exchange: Exchange, holder: KeyHolder) -> None:

@@ -10,7 +10,7 @@ from ai.catalog.types import ImagePrice, Model, Price, TokenPrice
 from billing.selectors.api_keys import KeyHolder
 from billing.selectors.plans import models_in_plan
 from common.money import usd
-from publicapi.v1.authentication import authenticate, bearer
+from publicapi.v1.authentication import authenticate, sent_key
 from publicapi.v1.exchange import Exchange
 from publicapi.v1.model_access import find_listed
 from publicapi.v1.models_schema import (
@@ -47,7 +47,7 @@ async def get_model(exchange: Exchange) -> None:
 
 
 async def _optional_holder(exchange: Exchange) -> KeyHolder | None:
-    return None if bearer(exchange) is None else await authenticate(exchange)
+    return None if sent_key(exchange) is None else await authenticate(exchange)
 
 
 async def _included(holder: KeyHolder | None) -> frozenset[str]:

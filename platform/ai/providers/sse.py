@@ -1,5 +1,7 @@
 """Server-sent events: splits bytes into payloads (WHATWG HTML, section 9.2.6, "Interpreting")."""
 
+import codecs
+
 from ai.providers.errors import UpstreamError
 
 MAX_EVENT = 1_000_000  # bytes
@@ -12,10 +14,11 @@ class SseSplitter:
     `MAX_EVENT` raises UpstreamError.
     """
 
-    __slots__ = ("_buffer", "_held_cr")
+    __slots__ = ("_buffer", "_has_begun", "_held_cr")
 
     def __init__(self) -> None:
         self._buffer = bytearray()
+        self._has_begun = False
         self._held_cr = False
 
     def feed(self, chunk: bytes) -> list[bytes]:
@@ -50,6 +53,9 @@ class SseSplitter:
         return chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
     def _payloads(self, blocks: list[bytes]) -> list[bytes]:
+        if not self._has_begun:
+            self._has_begun = True
+            blocks[0] = blocks[0].removeprefix(codecs.BOM_UTF8)
         payloads = []
         for block in blocks:
             self._check_length(len(block))

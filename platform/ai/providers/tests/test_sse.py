@@ -23,8 +23,11 @@ LINES = st.sampled_from(
     ]
 )
 NEWLINES = st.sampled_from(["\n", "\r\n", "\r"])
-STREAMS = st.lists(st.tuples(LINES, NEWLINES)).map(
-    lambda lines: "".join(line + newline for line, newline in lines).encode()
+# Some servers begin with a byte order mark, which is no part of the first event.
+STREAMS = st.builds(
+    lambda mark, lines: (mark + "".join(line + newline for line, newline in lines)).encode(),
+    st.sampled_from(["", "\ufeff"]),
+    st.lists(st.tuples(LINES, NEWLINES)),
 )
 
 
@@ -36,7 +39,7 @@ def split(chunks: list[bytes]) -> list[bytes]:
 
 def by_the_book(stream: bytes) -> list[bytes]:
     """The standard's algorithm, line by line, on the whole stream at once."""
-    text = stream.decode().replace("\r\n", "\n").replace("\r", "\n")
+    text = stream.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     payloads, data = [], list[str]()
     for line in [*text.split("\n"), ""]:
         if line.startswith("data:"):
@@ -62,6 +65,13 @@ def test_an_event_is_out_as_soon_as_its_blank_line_is_in() -> None:
     assert splitter.feed(b"data: one\n\ndata: tw") == [b"one"]
     assert splitter.feed(b"o\n") == []
     assert splitter.feed(b"\n") == [b"two"]
+
+
+def test_a_byte_order_mark_loses_nothing() -> None:
+    assert split([b"\xef", b"\xbb\xbfdata: {}\n\n", b"data: \xef\xbb\xbf\n\n"]) == [
+        b"{}",
+        b"\xef\xbb\xbf",
+    ]
 
 
 def test_lines_of_one_event_are_joined() -> None:
