@@ -32,6 +32,6 @@ user_routes = [
     ),
 ]
 agent_routes = [
-    path("", AgentViewSet.as_view({"get": "list", "post": "create"})),
+    path("", AgentViewSet.as_view({"get": "list", "post": "create", "patch": "update_named"})),
     path("/<str:model>", AgentViewSet.as_view({"patch": "partial_update"})),
 ]

@@ -58,7 +58,17 @@ conversation_routes = [
     path("/shared/<str:share_token>", SharedConversationViewSet.as_view({"get": "retrieve"})),
 ]
 space_routes = [
-    path("", SpaceViewSet.as_view({"get": "list", "post": "create"})),
+    path(
+        "",
+        SpaceViewSet.as_view(
+            {
+                "get": "list",
+                "post": "create",
+                "patch": "update_named",
+                "delete": "destroy_named",
+            }
+        ),
+    ),
     path(
         "/<uuid:space_id>",
         SpaceViewSet.as_view({"get": "retrieve", "patch": "partial_update", "delete": "destroy"}),

@@ -43,6 +43,18 @@ class AgentChangesSerializer(serializers.Serializer[Any]):
         return value or ""
 
 
+class AgentModelSerializer(serializers.Serializer[Any]):
+    """A model that the body or the query names."""
+
+    model = TextField(max_length=100)
+
+
+class NamedAgentChangesSerializer(AgentChangesSerializer):
+    """The changed preferences for `model`, which the query may name instead."""
+
+    model = TextField(max_length=100, required=False)
+
+
 class AgentInputSerializer(AgentChangesSerializer):
     """The model, and the changed preferences."""
 

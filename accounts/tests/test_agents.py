@@ -54,6 +54,19 @@ def test_every_chat_model_is_listed_as_it_comes_until_the_user_says_something(
     ]
 
 
+def test_the_model_may_be_named_in_the_body_or_the_query(alice: Persona) -> None:
+    by_body = alice.client.patch(URL, {"model": LUNA, "favourite": True}, format="json")
+    by_query = alice.client.patch(f"{URL}?model={KIMI}", {"enabled": False}, format="json")
+
+    assert (by_body.status_code, by_query.status_code) == (200, 200)
+    assert by_body.json() == agent(alice, LUNA) != agent(alice, KIMI) == by_query.json()
+    assert (agent(alice, LUNA)["favourite"], agent(alice, KIMI)["enabled"]) == (True, False)
+    unnamed = alice.client.patch(URL, {"favourite": True}, format="json")
+    assert (unnamed.status_code, unnamed.json()["errors"][0]["loc"]) == (422, ["model"])
+    assert alice.client.patch(URL, {"model": "nobody"}, format="json").status_code == 404
+    assert alice.client.patch(URL, [LUNA], format="json").status_code == 422
+
+
 def test_what_is_named_changes_and_the_rest_stays(alice: Persona) -> None:
     expected = agent(alice, LUNA)
     changes = {

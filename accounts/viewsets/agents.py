@@ -1,5 +1,7 @@
 """`/api/agents`: the chat models with the user's preferences."""
 
+from collections.abc import Mapping
+
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
 from rest_framework.response import Response
@@ -8,7 +10,9 @@ from accounts.selectors.preferences import get_agent, list_agents
 from accounts.serializers.agents import (
     AgentChangesSerializer,
     AgentInputSerializer,
+    AgentModelSerializer,
     AgentSerializer,
+    NamedAgentChangesSerializer,
 )
 from accounts.services.preferences import set_preference
 from accounts.types import AuthenticatedRequest
@@ -40,6 +44,18 @@ class AgentViewSet(ViewSet):
         agent = get_agent(request.user, preference.model)
         code = status.HTTP_201_CREATED if is_first else status.HTTP_200_OK
         return Response(AgentSerializer(agent).data, status=code)
+
+    @extend_schema(
+        operation_id="updateNamedAgent",
+        parameters=[OpenApiParameter("model", str, description="Where the body does not name it.")],
+        request=NamedAgentChangesSerializer,
+        responses=AgentSerializer,
+    )
+    def update_named(self, request: AuthenticatedRequest) -> Response:
+        """Change some of your preferences for the model that the body names, or the query."""
+        body = request.data if isinstance(request.data, Mapping) else {}
+        named = read(AgentModelSerializer, {**request.query_params.dict(), **body})
+        return self.partial_update(request, named["model"])
 
     @extend_schema(
         operation_id="updateAgent",

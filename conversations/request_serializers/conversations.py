@@ -38,6 +38,19 @@ class SpaceChangesInputSerializer(SpaceInputSerializer):
     shared = serializers.ChoiceField(Space.Shared.choices, required=False, allow_null=True)
 
 
+class NamedSpaceSerializer(serializers.Serializer[Any]):
+    """A space that the body or the query names."""
+
+    id = IdField()
+
+
+@extend_schema_serializer(component_name="NamedSpaceChanges")
+class NamedSpaceChangesSerializer(SpaceChangesInputSerializer):
+    """The changes of the space with this `id`, which the query may have instead."""
+
+    id = IdField(required=False)
+
+
 class ConversationInputSerializer(serializers.Serializer[Any]):
     """Without a title it gets one after the first message. `model` answers messages that name none;
     null means your favourite."""

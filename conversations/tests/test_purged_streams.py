@@ -78,9 +78,11 @@ def test_no_more_than_so_many_go_at_once(user: User) -> None:
     for call in calls:
         call.settle("Deep.")
         age(call.id, 11)
+    ended = [call.id for call in calls]
     purge_ended_streams(limit=2)
-    left = Stream.objects.filter(pk__in=[call.id for call in calls])
-    assert [stream.pk for stream in left] == [calls[-1].id]
+    left = Stream.objects.filter(pk__in=ended).values_list("pk", flat=True)
+    # One of another test may have become old enough meanwhile, and be one of the two.
+    assert [*left] in (ended[2:], ended[1:])
 
 
 def test_a_sweep_goes_on_until_nothing_is_left(user: User) -> None:

@@ -26,6 +26,25 @@ def change(persona: Persona, space_id: str, **body: Any) -> Any:
     return persona.client.patch(f"{SPACES}/{space_id}", body, format="json")
 
 
+def test_a_space_may_be_named_in_the_body_or_the_query(alice: Persona, bob: Persona) -> None:
+    first, second = (make(alice).json()["id"] for _ in range(2))
+    patch, delete = alice.client.patch, alice.client.delete
+
+    changed = patch(SPACES, {"id": first, "name": "Lake"}, format="json")
+    assert (changed.status_code, changed.json()["name"]) == (200, "Lake")
+    changed = patch(f"{SPACES}?id={second}", {"name": "Pond"}, format="json")
+    assert (changed.json()["id"], changed.json()["name"]) == (second, "Pond")
+    for body in ({"name": "Lake"}, {"id": "x", "name": "Lake"}, [first]):
+        assert patch(SPACES, body, format="json").status_code == 422
+    assert bob.client.patch(SPACES, {"id": first}, format="json").status_code == 404
+    assert bob.client.delete(f"{SPACES}?id={first}").status_code == 404
+
+    assert delete(SPACES).status_code == 422
+    assert delete(f"{SPACES}?id={first}").status_code == 204
+    assert delete(SPACES, {"id": second}, format="json").status_code == 204
+    assert alice.client.get(SPACES).json() == []
+
+
 def test_a_space_is_made_and_read_again(alice: Persona) -> None:
     answer = make(alice, instructions="Be brief.")
 

@@ -1,8 +1,9 @@
 """`/api/spaces`: folders of conversations."""
 
+from collections.abc import Mapping
 from uuid import UUID
 
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
 from rest_framework.response import Response
 
@@ -13,12 +14,16 @@ from common.validation import read
 from common.viewsets import ViewSet
 from conversations.errors import NothingToShareWith, OwnerOnly, TooManySpaces
 from conversations.request_serializers.conversations import (
+    NamedSpaceChangesSerializer,
+    NamedSpaceSerializer,
     SpaceChangesInputSerializer,
     SpaceInputSerializer,
 )
 from conversations.selectors.spaces import get_space, list_spaces
 from conversations.serializers.conversations import SpaceSerializer
 from conversations.services import spaces
+
+_NAMED = OpenApiParameter("id", UUID, description="The space, where the body does not name it.")
 
 
 class SpaceViewSet(ViewSet):
@@ -65,11 +70,39 @@ class SpaceViewSet(ViewSet):
         spaces.update(user=request.user, space_id=space_id, **body)
         return Response(_shown(request, space_id))
 
+    @extend_schema(
+        operation_id="updateNamedSpace",
+        parameters=[_NAMED],
+        request=NamedSpaceChangesSerializer,
+        responses={200: SpaceSerializer, **error_responses(OwnerOnly, NothingToShareWith)},
+    )
+    def update_named(self, request: AuthenticatedRequest) -> Response:
+        """Change the space that the body names by its `id`, or the query."""
+        return self.partial_update(request, _named_in(request))
+
+    @extend_schema(
+        operation_id="deleteNamedSpace",
+        parameters=[_NAMED],
+        request=None,
+        responses={204: None, **error_responses(OwnerOnly)},
+    )
+    def destroy_named(self, request: AuthenticatedRequest) -> Response:
+        """Delete the space that the query names by its `id`, or the body."""
+        return self.destroy(request, _named_in(request))
+
     @extend_schema(operation_id="deleteSpace", responses={204: None, **error_responses(OwnerOnly)})
     def destroy(self, request: AuthenticatedRequest, space_id: UUID) -> Response:
         """Delete a space. Its conversations stay, and are in none."""
         spaces.delete(user=request.user, space_id=space_id)
         return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+def _named_in(request: AuthenticatedRequest) -> UUID:
+    """The id of the space. Raises DRF's ValidationError where there is none."""
+    body = request.data if isinstance(request.data, Mapping) else {}
+    named = {**request.query_params.dict(), **body}
+    space_id: UUID = read(NamedSpaceSerializer, named)["id"]
+    return space_id
 
 
 def _shown(request: AuthenticatedRequest, space_id: UUID) -> object:

@@ -30,6 +30,7 @@ _CLIP = {"seconds": 8, "aspect_ratio": "16:9", "resolution": "720p", "audio": Fa
 # By the component of the body, where it is not as its schema says.
 REQUESTS: dict[str, Any] = {
     "AgentChanges": {"favourite": True, "reasoning_effort": "low"},
+    "NamedAgentChanges": {"model": CHAT, "favourite": True},
     "AgentInput": {"model": CHAT, "favourite": True, "instructions": INSTRUCTIONS},
     "ApiKeyChanges": {"monthly_spend_cap_usd": 25},
     "ApiKeyInput": {"name": "laptop", "monthly_spend_cap_usd": 10, "allowed_models": [CHAT]},
@@ -118,6 +119,7 @@ REQUESTS: dict[str, Any] = {
     "SignIn": {"email": _EMAIL, "password": _PASSWORD},
     "SignUp": {"email": _EMAIL, "password": _PASSWORD, "name": "Alice"},
     "SpaceChanges": {"instructions": INSTRUCTIONS},
+    "NamedSpaceChanges": {"id": ID["space"], "instructions": INSTRUCTIONS},
     "SpaceInput": {"name": "Sea", "instructions": INSTRUCTIONS},
     "StarInput": {"starred": True, "output": 0},
     "TeamChanges": {"name": "Harbour"},
