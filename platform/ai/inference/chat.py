@@ -199,6 +199,10 @@ class ChatRunner(CallRunner[ChatCall, ChatAnswer]):
             async with aclosing(self._wire.stream(request, deadlines)) as batches:
                 async for batch in batches:
                     self._take(batch)
+                    if self._meter.is_overrun:
+                        log.warning("provider.overran_its_bound", model=call.model.id)
+                        self._meter.cut()
+                        return
         else:
             self._take(await self._wire.complete(request, deadlines))
 

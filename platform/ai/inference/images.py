@@ -11,11 +11,13 @@ from ai.catalog.types import ImagePrice
 from ai.inference.runner import CallRunner
 from ai.inference.types import ImageAnswer, ImageCall
 from ai.provider_health.permit import Permit
+from ai.providers.errors import UpstreamError
 from ai.providers.types import Deadlines, Image, ImageRequest, ImageWire
 from billing.types import Ending
 from common.errors import DomainError
 from media.files.errors import StorageUnavailable
-from media.files.services.outputs import store
+from media.files.services.media import store_picture
+from media.probe.errors import UnusableMedia
 
 log = structlog.get_logger(__name__)
 
@@ -57,15 +59,14 @@ class ImageRunner(CallRunner[ImageCall, ImageAnswer]):
     async def _store(self, pictures: list[Image], files: list[str]) -> None:
         """Append the files of the pictures that could be stored. Raises where no picture could
         be."""
-        failure: DomainError | None = None
+        failure: DomainError | UpstreamError | None = None
         for picture in pictures:
             try:
-                name = await store(
-                    account_id=self.call.account_id,
-                    data=picture.data,
-                    media_type=picture.media_type,
-                    keep_seconds=KEEP_SECONDS,
+                name = await store_picture(
+                    account_id=self.call.account_id, data=picture.data, keep_seconds=KEEP_SECONDS
                 )
+            except UnusableMedia as error:
+                failure = UpstreamError(f"The provider sent no picture: {error}", retryable=False)
             except DomainError as error:
                 failure = error
             else:

@@ -17,6 +17,10 @@ from ai.providers.types import (
 )
 
 _NOTHING = Usage(0, 0)
+# No text has so many characters a token, and no short one so many in all: a longer answer ignores
+# its bound.
+_CHARACTERS_PER_TOKEN = 32
+_CHARACTERS_OF_SLACK = 4_000
 
 
 class Meter:
@@ -40,16 +44,19 @@ class Meter:
         self._messages = messages
         self._input_bound = input_bound
         self._output_bound = output_bound
+        self._most_characters = _CHARACTERS_PER_TOKEN * output_bound + _CHARACTERS_OF_SLACK
         self._reported: Usage | None = None
         # What came since the provider has last counted output.
         self._text = GrowingText()
         self._reasoning = GrowingText()
         self._characters = 0
+        self._is_cut = False
         self.deltas = 0
         self.finish_reason: FinishReason | None = None
 
     def take(self, batch: list[ChatEvent]) -> list[Delta]:
-        """Count a batch. Returns the deltas that the reader sees: those that are not empty."""
+        """Count a batch. Returns the deltas that the reader sees: those that are not empty, and of
+        an answer that overruns its bound those until then."""
         deltas: list[Delta] = []
         for event in batch:
             if isinstance(event, TextDelta | ReasoningDelta):
@@ -58,6 +65,8 @@ class Meter:
                     self._characters += len(event.text)
                     shown = self._text if isinstance(event, TextDelta) else self._reasoning
                     shown.add(event.text)
+                    if self._characters > self._most_characters:
+                        break
             elif isinstance(event, Usage):
                 self._note(event)
             else:
@@ -69,6 +78,16 @@ class Meter:
         self._reported = usage
         if usage.output_tokens:
             self._text, self._reasoning = GrowingText(), GrowingText()
+
+    @property
+    def is_overrun(self) -> bool:
+        """Is the answer longer than any within its bound?"""
+        return self._characters > self._most_characters
+
+    def cut(self) -> None:
+        """Take no more: the answer ends at its bound, whatever the provider has counted so far."""
+        self._is_cut = True
+        self.finish_reason = "length"
 
     @property
     def has_output(self) -> bool:
@@ -119,7 +138,8 @@ class Meter:
         reported = self._reported or _NOTHING
         output, reasoning = reported.output_tokens, reported.reasoning_tokens
         # An answer that ends well was counted as a whole.
-        if self._has_uncounted and not (output and self.finish_reason):
+        is_whole = self.finish_reason is not None and not self._is_cut
+        if self._has_uncounted and not (output and is_whole):
             shown = self._reasoning.tokens
             # Some providers count reasoning before they count any output.
             reasoning = reasoning + shown if output else max(reasoning, shown)

@@ -26,6 +26,12 @@ MAX_INPUTS = 2_048
 MAX_TOKENS = 300_000
 
 _CALLS_AT_ONCE = 4
+# The numbers of a vector, where the request names no other (platform.openai.com: "Embeddings").
+_LENGTHS = {
+    "text-embedding-3-small": 1536,
+    "text-embedding-3-large": 3072,
+    "text-embedding-ada-002": 1536,
+}
 _MAX_VECTOR = 100_000  # bytes of an answer for each vector: over 4,000 numbers in decimal
 
 
@@ -85,7 +91,7 @@ class OpenAIEmbeddings:
             self._url, self._headers, msgspec.json.encode(body), connect_timeout=connect_timeout
         )
         payload = await body_of(sending, len(inputs) * _MAX_VECTOR, by)
-        return _read(payload, len(inputs), request.dimensions)
+        return _read(payload, len(inputs), request)
 
 
 def _parts(inputs: Iterable[str]) -> Iterator[list[str]]:
@@ -103,8 +109,8 @@ def _parts(inputs: Iterable[str]) -> Iterator[list[str]]:
         yield part
 
 
-def _read(payload: bytes, count: int, dimensions: int | None) -> Embeddings:
-    """The answer to a call with `count` inputs. Raises ProviderErrors."""
+def _read(payload: bytes, count: int, request: EmbeddingRequest) -> Embeddings:
+    """The answer to a call with `count` of the inputs. Raises ProviderErrors."""
     answer = read_answer(_decode_answer, payload)
     items = answer.data
     if any(item.index is not None for item in items):
@@ -114,19 +120,22 @@ def _read(payload: bytes, count: int, dimensions: int | None) -> Embeddings:
     if len(items) != count:
         raise _nonsense()
     try:
-        vectors = [_vector(item.embedding, dimensions) for item in items]
+        vectors = [_vector(item.embedding, request) for item in items]
     except ValueError:
         raise _nonsense() from None
     usage = sensible(_decode_usage, answer.usage)
     return Embeddings(vectors, usage.prompt_tokens if usage else None)
 
 
-def _vector(embedding: str | list[float], dimensions: int | None) -> str:
-    """The vector in base64, with the requested length. Raises ValueError where it is malformed."""
+def _vector(embedding: str | list[float], request: EmbeddingRequest) -> str:
+    """The vector in base64, with the requested length, or that of the model. Raises ValueError
+    where it is malformed, or another one."""
     vector = embedding if isinstance(embedding, str) else encoded(embedding)
-    length = dimensions_of(vector)
-    if length < (dimensions or 1):
-        raise ValueError("The vector is too short.")
+    length, dimensions = dimensions_of(vector), request.dimensions
+    if length < (dimensions or 1) or (
+        not dimensions and length != _LENGTHS.get(request.model, length)
+    ):
+        raise ValueError("The vector is too short, or of another model.")
     return shortened(vector, dimensions) if dimensions and length > dimensions else vector
 
 

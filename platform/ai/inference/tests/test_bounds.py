@@ -2,12 +2,14 @@
 costs at worst."""
 
 from dataclasses import replace
+from io import BytesIO
 from typing import Any
 
 import pytest
 from asgiref.sync import async_to_sync
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from PIL import Image as Pixels
 
 from ai.catalog.pricing import speech_cost, token_cost
 from ai.catalog.selectors import get_catalog
@@ -162,7 +164,9 @@ class Provider:
         return Embeddings(["AAAAAA=="] * len(request.inputs), self.count)
 
     async def generate(self, _request: ImageRequest, _deadlines: Deadlines) -> list[Image]:
-        return [Image(b"a picture", "image/png")] * self.count
+        file = BytesIO()
+        Pixels.new("RGB", (8, 8)).save(file, "PNG")
+        return [Image(file.getvalue(), "image/png")] * self.count
 
 
 @given(price=prices, inputs=st.lists(texts, min_size=1, max_size=5).map(tuple), used=st.data())

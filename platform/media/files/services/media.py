@@ -21,7 +21,7 @@ from msgspec import Struct
 from common.errors import ServiceUnavailable
 from media.files.errors import FileGone, StorageUnavailable
 from media.files.models import StoredFile
-from media.files.services.outputs import store_file
+from media.files.services.outputs import store, store_file
 from media.probe import inspecting
 from media.probe.errors import UnusableMedia
 from media.probe.types import Inspected, MediaKind
@@ -61,6 +61,21 @@ async def store_result(
         size = await _receive(pieces, file, limit)
         inspected = await _inspect(file, kind)
         return await _store(account_id, file, size, inspected)
+
+
+async def store_picture(*, account_id: UUID, data: bytes, keep_seconds: int) -> str:
+    """Store a picture for that many seconds, as it is, once it is found to be one that can be
+    decoded; returns its name. Raises UnusableMedia, and as `store_result` does."""
+    with ExitStack() as kept:
+        with _on_disk():
+            file = kept.enter_context(TemporaryFile())
+            await asyncio.to_thread(file.write, data)
+            await asyncio.to_thread(file.flush)
+        inspected = await _inspect(file, "image")
+    media_type = inspected.facts.media_type
+    return await store(
+        account_id=account_id, data=data, media_type=media_type, keep_seconds=keep_seconds
+    )
 
 
 async def _receive(pieces: AsyncIterable[bytes], file: IO[bytes], limit: int) -> int:
