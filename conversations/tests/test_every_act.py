@@ -34,6 +34,8 @@ BODIES: dict[Endpoint, dict[str, Any]] = {
     ("POST", SPACES): {"name": "Water"},
     ("PATCH", SPACE): {"name": "Water"},
     ("DELETE", SPACE): {},
+    ("PATCH", SPACES): {"id": "{space_id}", "name": "Water"},
+    ("DELETE", SPACES): {"id": "{space_id}"},
 }
 BEFORE: dict[Endpoint, Endpoint] = {
     ("DELETE", f"{TALK}/share"): ("POST", f"{TALK}/share"),

@@ -21,4 +21,6 @@ def pause_after(error: ProviderError, attempts: int) -> float | None:
         return None
     if error.retry_after is None:
         return random.uniform(0, _FIRST_BOUND * 2 ** (attempts - 1))  # noqa: S311 - spreads load, no secret
-    return error.retry_after if error.retry_after <= _LONGEST_PAUSE else None
+    # Once: a provider that asks again to wait is left to the caller, who is told for how long.
+    is_too_long = error.retry_after > (_LONGEST_PAUSE if attempts == 1 else 0)
+    return None if is_too_long else error.retry_after

@@ -88,6 +88,20 @@ def test_a_provider_that_names_a_time_is_given_it(alice: Customer, upstream: Ups
     assert response.elapsed.total_seconds() >= 1
 
 
+def test_a_provider_that_asks_again_to_wait_is_left_to_the_caller(
+    alice: Customer, upstream: Upstream
+) -> None:
+    """The sum of such waits is what a client would have to bear with each of its own retries."""
+    answer_in_turn(upstream, *[failing(429, retry_after="2")] * 2, SOUND)
+
+    response = alice.chat(stream=True)
+
+    refusal(response, 502, "upstream_error")
+    assert response.headers["retry-after"] == "2"
+    assert 2 <= response.elapsed.total_seconds() < 3.5
+    assert len(upstream.calls) == 2
+
+
 def test_nobody_is_kept_waiting_for_long(alice: Customer, upstream: Upstream) -> None:
     answer_in_turn(upstream, failing(429, retry_after="60"), SOUND)
 
