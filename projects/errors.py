@@ -60,6 +60,9 @@ class NothingConnected(NotFound):
 
 
 class ApplyInProgress(Conflict):
+    """`retry_after`: until the order has ended, whatever happens to the process that carries it
+    out."""
+
     code = "apply_in_progress"
     message = "Changes of this run are being written. Wait for the result."
 

@@ -5,6 +5,7 @@ earlier order ended. What an order may have written is noted before the branch i
 process that dies at any moment leaves a row from which the repository tells what happened.
 """
 
+import math
 from collections.abc import Collection
 from datetime import timedelta
 from typing import Final, TypedDict, Unpack
@@ -128,7 +129,7 @@ def _claim(
     if applied is not None:
         earlier = run.applies.get(pk=applied)
         if earlier.ended_at is None:
-            raise ApplyInProgress
+            raise _in_progress(earlier)
         return earlier, None
     if run.status in _EXECUTING or run.rows.active_steps():
         raise RunExecuting
@@ -190,8 +191,15 @@ def _lacks_pull_request(run: Run) -> Apply | None:
 
 
 def _check_no_claim(run: Run) -> None:
-    if run.applies.filter(ended_at=None).exists():
-        raise ApplyInProgress
+    order = run.applies.filter(ended_at=None).first()
+    if order is not None:
+        raise _in_progress(order)
+
+
+def _in_progress(order: Apply) -> ApplyInProgress:
+    """Says when the order has ended for certain. Most end sooner."""
+    left = (order.claim_until - timezone.now()).total_seconds()
+    return ApplyInProgress(retry_after=max(1, math.ceil(left)))
 
 
 def _check_size(changes: list[Change]) -> None:

@@ -28,6 +28,7 @@ def test_a_claim_lasts_for_120_seconds_and_then_another_order_is_taken(
     let_pass(60)
     refused = reviewer.try_to_apply(run, branch="ai/x")
     assert (refused.status_code, refused.json()["code"]) == (409, "apply_in_progress")
+    assert 30 < int(refused.headers["Retry-After"]) <= 60
     let_pass(60)
     result = reviewer.apply(run, branch="ai/x")
     assert (result["status"], result["id"] != str(order.pk)) == ("applied", True)
