@@ -151,18 +151,24 @@ UNSAFE = [
     ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://collector:4318"}, "OTEL_EXPORTER_OTLP_ENDPOINT must"),
     ({"SENTRY_DSN": "http://key@sentry.example.com/1"}, "SENTRY_DSN must begin with https"),
     ({"OUTPUTS_BUCKET_ENDPOINT": "http://minio:9000"}, "OUTPUTS_BUCKET_ENDPOINT must begin with"),
-    ({"METRICS_PORT": "9100", "METRICS_HOST": "0.0.0.0"}, "METRICS_HOST must be an address"),  # noqa: S104
-    ({"METRICS_PORT": "9100", "METRICS_HOST": "::"}, "METRICS_HOST must be an address"),
+    ({"METRICS_PORT": "9100", "METRICS_HOST": "0.0.0.0"}, "METRICS_HOST must be one address"),  # noqa: S104
+    ({"METRICS_PORT": "9100", "METRICS_HOST": "::"}, "METRICS_HOST must be one address"),
     ({"REDIS_URL": "rediss://cache.example.com:6380/0"}, "REDIS_URL must have a password"),
     ({"REDIS_URL": "redis://:word@cache.example.com:6379/0"}, "REDIS_URL must begin with rediss"),
     (
         {"DATABASE_URL": "postgres://me@db.example.com/db"},
         "DATABASE_URL must have a password",
     ),
-    ({"DATABASE_URL": "postgres://me:word@10.0.0.5/platform"}, "?sslmode=verify-full"),
+    (
+        {"DATABASE_URL": "postgres://me:word@10.0.0.5/platform"},
+        "DATABASE_URL must have sslmode",
+    ),
+    ({"REDIS_URL": "rediss://:word@c.example.com/0?ssl_cert_reqs=none"}, "REDIS_URL must have no"),
+    ({"PRIVATE_NETWORK": "1", "REDIS_URL": "redis://cache.example.com/0"}, "REDIS_URL must have a"),
+    ({"PRIVATE_NETWORK": "1", "GITLAB_URL": "http://gitlab.example.com"}, "GITLAB_URL must begin"),
     (
         {"DATABASE_URL": "postgres://me:word@db.example.com/platform?sslmode=prefer"},
-        "DATABASE_URL must end with ?sslmode=verify-full",
+        "DATABASE_URL must have sslmode",
     ),
 ]
 # What is only safe on a network of the operator's own.
@@ -181,6 +187,13 @@ SAFE_CHANGES: list[dict[str, str]] = [
     {"BEHIND_TLS_PROXY": "1", "TRUSTED_PROXY_HOPS": "2"},
     {"TRUSTED_PROXY_HOPS": "1"},
     {**IN_CLEAR, "PRIVATE_NETWORK": "1"},
+    {
+        "PRIVATE_NETWORK": "1",
+        "REDIS_URL": "redis://redis.prod.svc.cluster.local/0",
+        "DATABASE_URL": "postgres://me@10.0.0.5/platform",
+        "LOCAL_MODEL_URL": "http://vllm.internal:8000/v1",
+    },
+    {"SECRET_KEY_FALLBACKS": "changeme-changeme-changeme-changeme!"},
     {"OUTBOUND_ALLOWED": "10.0.0.0/8,[fd00::]/8,192.168.1.7:8080"},
     {"LOCAL_MODEL_URL": "http://127.0.0.1:8000/v1", "GITLAB_URL": "https://gitlab.example.com"},
     {"REDIS_URL": "unix:///run/redis.sock", "DATABASE_URL": "postgres:////run/pg/platform"},

@@ -13,7 +13,16 @@ from integrations.connectors import drive
 from integrations.githosts import github, gitlab
 from integrations.safe_http.client import Answer, read_url
 from integrations.safe_http.errors import AddressRefused, HostFailed
-from integrations.safe_http.rest import MAX_ADDRESS, address_of, error_of, name_of, text_of
+from integrations.safe_http.rest import (
+    MAX_ADDRESS,
+    address_of,
+    error_of,
+    name_of,
+    readable,
+    text_of,
+    texts_in,
+    whole_number,
+)
 
 # With halves of surrogate pairs, which JSON can write.
 ANY_TEXT = st.text(
@@ -41,7 +50,7 @@ REPOSITORY = {
 }
 
 
-def texts_in(value: Any) -> list[str]:
+def texts_of(value: Any) -> list[str]:
     return [
         text for name in value.__struct_fields__ if isinstance(text := getattr(value, name), str)
     ]
@@ -54,10 +63,28 @@ def test_what_a_host_says_is_unusable_or_can_be_stored_and_shown(read: Any, row:
         found = read(row)
     except HostFailed:
         return
-    for text in texts_in(found):
+    for text in texts_of(found):
         assert len(text) <= MAX_ADDRESS
         assert not {unicodedata.category(each) for each in text} & {"Cs"}
         assert "\0" not in text
+
+
+@given(value=ANYTHING)
+@example(value="40")
+@example(value=True)
+@example(value=1e300)
+@example(value=2**70)
+def test_what_is_no_number_or_no_list_counts_as_none(value: Any) -> None:
+    access = {"project_access": {"access_level": value}, "group_access": value}
+    assert gitlab._repository(REPOSITORY | {"permissions": access}).can_write in (True, False)
+    number = whole_number(value)
+    assert number is None or 0 <= number < 2**63
+    assert all(isinstance(each, str) for each in texts_in(value))
+
+
+def test_one_odd_row_does_not_hide_the_others() -> None:
+    odd = REPOSITORY | {"default_branch": "ma\u00adin"}
+    assert len(readable(github._repository, [odd, REPOSITORY, None])) == 1
 
 
 @pytest.mark.parametrize("read", [github._repository, gitlab._repository])

@@ -101,10 +101,10 @@ def _retention_dangers() -> Iterator[str]:
 
 
 def _secret_dangers() -> Iterator[str]:
-    for name, value in _secrets():
+    for name, value, is_current in _secrets():
         if len(value) < MINIMUM_SECRET_LENGTH or value.startswith(_PUBLIC_SECRETS):
             yield f"{name} must be a secret of at least {MINIMUM_SECRET_LENGTH} characters."
-        elif _PLACEHOLDER.search(value):
+        elif is_current and _PLACEHOLDER.search(value):
             yield f"{name} must be random: this is a text that stands for a secret, or repeats one."
         elif len(set(value)) < MINIMUM_DIFFERENT_CHARACTERS:
             yield (
@@ -114,12 +114,15 @@ def _secret_dangers() -> Iterator[str]:
     yield from _shared_secrets()
 
 
-def _secrets() -> Iterator[tuple[str, str]]:
-    """All our own secrets, each with the name of its setting."""
-    yield "SECRET_KEY", settings.SECRET_KEY
-    yield "API_KEY_PEPPER", settings.API_KEY_PEPPER
-    for name in ("SECRET_KEY_FALLBACKS", "API_KEY_PEPPER_FALLBACKS", "ENCRYPTION_KEYS"):
-        yield from ((name, value) for value in getattr(settings, name))
+def _secrets() -> Iterator[tuple[str, str, bool]]:
+    """All our own secrets, each with the name of its setting, and whether it is used for what is
+    new: an earlier one has to be kept until it is rotated away."""
+    yield "SECRET_KEY", settings.SECRET_KEY, True
+    yield "API_KEY_PEPPER", settings.API_KEY_PEPPER, True
+    for number, value in enumerate(settings.ENCRYPTION_KEYS):
+        yield "ENCRYPTION_KEYS", value, number == 0
+    for name in ("SECRET_KEY_FALLBACKS", "API_KEY_PEPPER_FALLBACKS"):
+        yield from ((name, value, False) for value in getattr(settings, name))
 
 
 def _shared_secrets() -> Iterator[str]:

@@ -1,5 +1,5 @@
 """The checks of what leaves this machine: in production it is encrypted, and stores ask for a
-password, unless PRIVATE_NETWORK says that the network belongs to the operator alone."""
+password, but for hosts on a network that PRIVATE_NETWORK says to be the operator's alone."""
 
 import ipaddress
 from collections.abc import Iterator
@@ -14,7 +14,11 @@ _SHORTEST_PREFIX = {4: 8, 6: 7}
 # What a cloud tells a machine of itself, credentials included, is in the first.
 _NEVER_CALLED = [ipaddress.ip_network(network) for network in ("169.254.0.0/16", "fe80::/10")]
 _ENCRYPTED = frozenset({"require", "verify-ca", "verify-full"})
-_OR_PRIVATE = "or set PRIVATE_NETWORK=1 where nobody else can read the network"
+_OR_PRIVATE = (
+    "unless PRIVATE_NETWORK=1 says that nobody else can read your network, and its host is a "
+    "private address, or a name without a dot or of .internal, .local or the like"
+)
+_PRIVATE_NAMES = (".internal", ".local", ".lan", ".svc", ".home.arpa")
 
 
 def transport_dangers() -> Iterator[str]:
@@ -22,14 +26,13 @@ def transport_dangers() -> Iterator[str]:
     yield from _outbound_dangers()
     if settings.TRUSTED_PROXY_HOPS < 0:
         yield "TRUSTED_PROXY_HOPS must be a number of proxies, 0 or more."
-    if settings.PRIVATE_NETWORK:
-        return
     for name, url in _addresses():
-        if urlsplit(url).scheme == "http" and not _is_this_machine(urlsplit(url).hostname or ""):
-            yield f"{name} must begin with https: keys and texts go there; {_OR_PRIVATE}."
+        if urlsplit(url).scheme == "http" and not _is_closed(urlsplit(url).hostname or ""):
+            yield f"{name} must begin with https: keys and texts go there, {_OR_PRIVATE}."
     yield from _store_dangers()
-    if settings.METRICS_PORT and _is_every_address(settings.METRICS_HOST):
-        yield f"METRICS_HOST must be an address that only your network reaches, {_OR_PRIVATE}."
+    is_open = _is_every_address(settings.METRICS_HOST) and not settings.PRIVATE_NETWORK
+    if settings.METRICS_PORT and is_open:
+        yield "METRICS_HOST must be one address, unless PRIVATE_NETWORK=1: metrics are not public."
 
 
 def _outbound_dangers() -> Iterator[str]:
@@ -63,17 +66,31 @@ def _addresses() -> Iterator[tuple[str, str]]:
 
 def _store_dangers() -> Iterator[str]:
     database = settings.DATABASES["default"]
-    if not _is_this_machine(database["OPTIONS"].get("host") or database["HOST"]):
+    if not _is_closed(database["OPTIONS"].get("host") or database["HOST"]):
         if not database["PASSWORD"]:
             yield f"DATABASE_URL must have a password, {_OR_PRIVATE}."
         if database["OPTIONS"].get("sslmode") not in _ENCRYPTED:
-            yield f"DATABASE_URL must end with ?sslmode=verify-full, {_OR_PRIVATE}."
+            yield f"DATABASE_URL must have sslmode=verify-full, or require, {_OR_PRIVATE}."
     redis = urlsplit(settings.REDIS_URL)
-    if redis.scheme != "unix" and not _is_this_machine(redis.hostname or ""):
+    if "ssl_cert_reqs=" in redis.query and "ssl_cert_reqs=required" not in redis.query:
+        yield "REDIS_URL must have no ssl_cert_reqs but required: anybody could be the server."
+    if redis.scheme != "unix" and not _is_closed(redis.hostname or ""):
         if not redis.password:
             yield f"REDIS_URL must have a password, {_OR_PRIVATE}."
         if redis.scheme != "rediss":
             yield f"REDIS_URL must begin with rediss, {_OR_PRIVATE}."
+
+
+def _is_closed(host: str) -> bool:
+    """Can nobody else read what goes to this host?"""
+    return _is_this_machine(host) or (settings.PRIVATE_NETWORK and _is_private(host))
+
+
+def _is_private(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_private
+    except ValueError:
+        return "." not in host or host.endswith(_PRIVATE_NAMES)
 
 
 def _is_this_machine(host: str) -> bool:

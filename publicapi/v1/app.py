@@ -73,9 +73,12 @@ def is_public(path: str) -> bool:
 def meant_by(path: str) -> str | None:
     """The endpoint that a client means whose base address lacks `/v1`, has it twice or has another
     prefix; None where it means none."""
-    found = next((end for end in _ENDPOINTS if path.endswith(end)), None)
-    is_ours = path.startswith(("/api/", "/admin/", "/files/")) or path in ROUTES
-    return None if found is None or is_ours else _ENDPOINTS[found]
+    end = next((end for end in _ENDPOINTS if path.endswith(end)), None)
+    if end is None or path in ROUTES or path.startswith(("/api/", "/admin/", "/files/")):
+        return None
+    prefix = path.removesuffix(end)
+    is_base = not is_public(path) or prefix.endswith("/v1") or prefix in ROUTES
+    return _ENDPOINTS[end] if is_base else None
 
 
 async def application(scope: Scope, receive: Receive, send: Send) -> None:

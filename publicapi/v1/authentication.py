@@ -44,17 +44,19 @@ async def authenticate(exchange: Exchange) -> KeyHolder:
 def sent_key(exchange: Exchange) -> str | None:
     """The key that the client sent: a bearer token, or else `x-api-key`."""
     scheme, _, token = (exchange.header(b"authorization") or "").strip().partition(" ")
-    key = token if scheme.lower() == "bearer" else exchange.header(b"x-api-key") or ""
-    return key.strip() or None
+    bearer = token.strip() if scheme.lower() == "bearer" else ""
+    return bearer or (exchange.header(b"x-api-key") or "").strip() or None
 
 
 def _mistake_in(key: str) -> str | None:
     """The sentence about a slip that people make when they copy a key; None where it is none."""
+    if keys.well_formed(key):
+        return None
     if keys.well_formed(key.strip("\"'`<> ")):
         return "The API key stands in quotes or brackets: send it without them."
     if key.lower().startswith("bearer"):
         return "The header says Bearer twice: send `Authorization: Bearer mk_...`."
-    return None if keys.well_formed(key) else _NO_KEY
+    return _NO_KEY
 
 
 async def _limit(exchange: Exchange, holder: KeyHolder) -> None:

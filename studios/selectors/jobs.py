@@ -140,10 +140,12 @@ def _view(
 
 
 def _can_extend(generation: Generation) -> bool:
-    """Has its model room for the shortest extension? Of other kinds no model has any."""
+    """Has its model room for the shortest extension?"""
+    if generation.kind != Kind.VIDEO or generation.status != Status.COMPLETED:
+        return False
     model = get_catalog().find(generation.model)
     extension = model.params.extension if model else None
-    if extension is None or generation.status != Status.COMPLETED or not generation.reference:
+    if extension is None or not generation.reference:
         return False
     return (generation.seconds or 0.0) + extension.seconds[0] <= extension.longest
 

@@ -82,8 +82,9 @@ class VideoViewSet(StudioViewSet):
     ) -> tuple[PreparedOrder, dict[str, Any]]:
         """The order of an extension, and its body."""
         body = read(ExtensionSerializer, request.data)
+        others = body.pop("others")
         clip = get_job(request.user, job_id, self.kind)
-        return prepare_extension(user=request.user, clip=clip, **body), body
+        return prepare_extension(user=request.user, clip=clip, others=others, **body), body
 
     @extend_schema(operation_id="starVideo", request=StarSerializer, responses=JobSerializer)
     def star(self, request: AuthenticatedRequest, job_id: UUID) -> Response:

@@ -200,11 +200,13 @@ class ChatRunner(CallRunner[ChatCall, ChatAnswer]):
                 async for batch in batches:
                     self._take(batch)
                     if self._meter.is_overrun:
-                        log.warning("provider.overran_its_bound", model=call.model.id)
                         self._meter.cut()
-                        return
+                        break
         else:
             self._take(await self._wire.complete(request, deadlines))
+        if self._meter.is_cut:
+            self._meter.cut()
+            log.warning("provider.overran_its_bound", model=call.model.id)
 
     def _take(self, batch: list[ChatEvent]) -> None:
         """Raises CallCancelled once a cancelled call can be billed."""

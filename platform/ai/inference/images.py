@@ -59,20 +59,26 @@ class ImageRunner(CallRunner[ImageCall, ImageAnswer]):
     async def _store(self, pictures: list[Image], files: list[str]) -> None:
         """Append the files of the pictures that could be stored. Raises where no picture could
         be."""
-        failure: DomainError | UpstreamError | None = None
-        for picture in pictures:
+        failures: list[DomainError | UpstreamError] = []
+
+        async def store(picture: Image) -> None:
             try:
                 name = await store_picture(
                     account_id=self.call.account_id, data=picture.data, keep_seconds=KEEP_SECONDS
                 )
             except UnusableMedia as error:
-                failure = UpstreamError(f"The provider sent no picture: {error}", retryable=False)
+                log.warning("images.unusable", request_id=self.call.request_id, reason=str(error))
+                text = f"The provider sent no picture: {error}"
+                failures.append(UpstreamError(text, retryable=False))
             except DomainError as error:
-                failure = error
+                # Ours comes first: the provider's own may have been sound.
+                failures.insert(0, error)
             else:
                 files.append(name)
-        if failure and not files:
-            raise failure
+
+        await asyncio.gather(*map(store, pictures))
+        if failures and not files:
+            raise failures[0]
 
     def _outcome(self) -> tuple[ImageAnswer, Ending] | None:
         if not self._files:

@@ -17,8 +17,8 @@ from ai.providers.types import (
 )
 
 _NOTHING = Usage(0, 0)
-# No text has so many characters a token, and no short one so many in all: a longer answer ignores
-# its bound.
+# No usual text has so many characters a token, and no short one so many in all: a longer answer
+# ignores its bound.
 _CHARACTERS_PER_TOKEN = 32
 _CHARACTERS_OF_SLACK = 4_000
 
@@ -50,23 +50,23 @@ class Meter:
         self._text = GrowingText()
         self._reasoning = GrowingText()
         self._characters = 0
-        self._is_cut = False
+        self.is_cut = False
         self.deltas = 0
         self.finish_reason: FinishReason | None = None
 
     def take(self, batch: list[ChatEvent]) -> list[Delta]:
         """Count a batch. Returns the deltas that the reader sees: those that are not empty, and of
-        an answer that overruns its bound those until then."""
+        an answer that overruns its bound those until then (`is_cut`)."""
         deltas: list[Delta] = []
         for event in batch:
             if isinstance(event, TextDelta | ReasoningDelta):
-                if event.text:
+                if self._characters > self._most_characters:
+                    self.is_cut = True
+                elif event.text:
                     deltas.append(event)
                     self._characters += len(event.text)
                     shown = self._text if isinstance(event, TextDelta) else self._reasoning
                     shown.add(event.text)
-                    if self._characters > self._most_characters:
-                        break
             elif isinstance(event, Usage):
                 self._note(event)
             else:
@@ -85,8 +85,8 @@ class Meter:
         return self._characters > self._most_characters
 
     def cut(self) -> None:
-        """Take no more: the answer ends at its bound, whatever the provider has counted so far."""
-        self._is_cut = True
+        """End the answer at its bound, whatever the provider says of its end."""
+        self.is_cut = True
         self.finish_reason = "length"
 
     @property
@@ -138,7 +138,7 @@ class Meter:
         reported = self._reported or _NOTHING
         output, reasoning = reported.output_tokens, reported.reasoning_tokens
         # An answer that ends well was counted as a whole.
-        is_whole = self.finish_reason is not None and not self._is_cut
+        is_whole = self.finish_reason is not None and not self.is_cut
         if self._has_uncounted and not (output and is_whole):
             shown = self._reasoning.tokens
             # Some providers count reasoning before they count any output.

@@ -1,7 +1,8 @@
 """Retries of provider calls after temporary failures, and the pauses before them.
 
 Full jitter over a bound that doubles, as in "Exponential Backoff And Jitter" (AWS Architecture
-Blog, 2015). A time that the provider names is respected, unless that wait is too long.
+Blog, 2015). A time that the provider names is respected after the first attempt, unless it
+is long.
 """
 
 import random
@@ -21,6 +22,6 @@ def pause_after(error: ProviderError, attempts: int) -> float | None:
         return None
     if error.retry_after is None:
         return random.uniform(0, _FIRST_BOUND * 2 ** (attempts - 1))  # noqa: S311 - spreads load, no secret
-    # Once: a provider that asks again to wait is left to the caller, who is told for how long.
+    # Later the caller is told for how long to wait: official clients repeat a 502 themselves.
     is_too_long = error.retry_after > (_LONGEST_PAUSE if attempts == 1 else 0)
     return None if is_too_long else error.retry_after

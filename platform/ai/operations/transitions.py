@@ -1,13 +1,12 @@
 """The state machine of an operation: pure functions, without a clock or a database.
 
     PLANNED ──> SUBMITTING ──> RUNNING ──> FETCHING ──> end
-                    │             │           ^
-                    └─ FIND ──────┤           │
+                                  │           ^
                                   └> CANCELLING
 
-An operation is submitted once. Where the answer to the submission is lost, it is looked up by our
-reference; where the provider cannot look it up, the operation ends unbilled, for an operator to
-reconcile. Only the provider's verdict or a deadline ends an operation, and never a failed step.
+An operation is submitted once. Where the answer to the submission is lost, it ends unbilled, for an
+operator to reconcile: no provider looks an operation up by our reference. Only the provider's
+verdict or a deadline ends an operation, and never a failed step.
 """
 
 from datetime import datetime, timedelta

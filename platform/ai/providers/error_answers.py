@@ -160,7 +160,7 @@ def _fault_of_ours(status: int, problem: _Problem) -> AccountFault | None:
 def presentable(message: str) -> str:
     """A provider's message, bounded, in one line, without invisible characters and without anything
     that looks like a credential."""
-    return one_line(redact(message))[:_MAX_TEXT].strip()
+    return redact(one_line(message))[:_MAX_TEXT].strip()
 
 
 def _refused(message: str, *, too_long: bool = False, blocked: bool = False) -> RequestRefused:

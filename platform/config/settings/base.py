@@ -1,5 +1,6 @@
 """Settings shared by every environment. Differences are read from the environment or `.env`."""
 
+import ssl
 from pathlib import Path
 from typing import Any
 
@@ -456,6 +457,9 @@ MAX_STUDIO_JOBS: int = env.int("MAX_STUDIO_JOBS", 20)
 CONSUMER_STALL_SECONDS = 60.0
 
 CELERY_BROKER_URL = REDIS_URL
+# Celery would take any certificate; the other clients of Redis check it by themselves.
+if REDIS_URL.startswith("rediss:"):
+    CELERY_BROKER_USE_SSL = {"ssl_cert_reqs": ssl.CERT_REQUIRED}
 # A broker that does not answer counts as a broken connection.
 CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 5, "socket_timeout": 5}
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True

@@ -14,6 +14,7 @@ from integrations.safe_http.rest import (
     name_of,
     optional_name_of,
     quoted,
+    readable,
     text_of,
 )
 
@@ -71,14 +72,14 @@ class Drive(RestClient):
         if page:
             asked["pageToken"] = page
         found = self.get_object("/files", **asked)
-        files = tuple(_file(row) for row in items_of(found.get("files")))
+        files = tuple(readable(_file, items_of(found.get("files"))))
         return DrivePage(
             files, optional_name_of(found, "nextPageToken", most=MAX_PAGE_TOKEN) or None
         )
 
     def get_file(self, file_id: str) -> DriveFile:
         """Raises Missing."""
-        return _file(self.get(f"/files/{quoted(file_id)}", fields=_FILE))
+        return _file(self.get_object(f"/files/{quoted(file_id)}", fields=_FILE))
 
     def download(self, file: DriveFile, *, max_bytes: int) -> tuple[str, bytes]:
         """The name and the content of a file; documents of Google's editors are exported. Raises

@@ -36,8 +36,10 @@ from integrations.safe_http.rest import (
     optional_name_of,
     quoted,
     quoted_path,
+    readable,
     side_by_side,
     text_of,
+    whole_number,
 )
 
 CLOUD = "https://api.github.com"
@@ -82,10 +84,10 @@ class GitHub(RestClient):
     def list_repositories(self, *, query: str, page: int) -> RepositoryPage:
         found: list[Repository] = []
         for number in range(page, page + (_SEARCHED_PAGES if query else 1)):
-            rows = self.get("/user/repos", sort="pushed", per_page=_PAGE, page=number)
-            repositories = [_repository(row) for row in items_of(rows)]
+            rows = items_of(self.get("/user/repos", sort="pushed", per_page=_PAGE, page=number))
+            repositories = readable(_repository, rows)
             found += [each for each in repositories if query.lower() in each.name.lower()]
-            if len(repositories) < _PAGE:
+            if len(rows) < _PAGE:
                 return RepositoryPage(tuple(found), None)
         return RepositoryPage(tuple(found), number + 1)
 
@@ -116,7 +118,7 @@ class GitHub(RestClient):
                 text_of(row, "path", most=MAX_PATH),
                 name_of(row, "mode"),
                 name_of(row, "sha"),
-                row.get("size"),
+                whole_number(row.get("size")),
             )
             for row in rows
         ]

@@ -36,8 +36,11 @@ from integrations.safe_http.rest import (
     name_of,
     optional_name_of,
     quoted,
+    readable,
     side_by_side,
     text_of,
+    texts_in,
+    whole_number,
 )
 
 CLOUD = "https://gitlab.com"
@@ -65,10 +68,8 @@ class GitLab(RestClient):
             token = self.get_object("/personal_access_tokens/self")
         except (AccessRefused, Missing, TokenRefused):  # the token of an application
             return TokenInfo(login=login, scopes=None, expires_at=None)
-        scopes = [each for each in token.get("scopes") or [] if isinstance(each, str)]
-        return TokenInfo(
-            login=login, scopes=tuple(scopes), expires_at=_expiry(token.get("expires_at"))
-        )
+        expires_at = _expiry(token.get("expires_at"))
+        return TokenInfo(login=login, scopes=texts_in(token.get("scopes")), expires_at=expires_at)
 
     def get_login(self) -> str:
         return name_of(self.get("/user"), "username")
@@ -86,7 +87,7 @@ class GitLab(RestClient):
                 **search,
             },
         )
-        found = tuple(_repository(row) for row in items_of(decoded(answer)))
+        found = tuple(readable(_repository, items_of(decoded(answer))))
         return RepositoryPage(found, page + 1 if answer.headers.get("x-next-page") else None)
 
     def get_repository(self, name: str) -> Repository:
@@ -218,7 +219,7 @@ def _repository(row: object) -> Repository:
     permissions = row.get("permissions")
     permissions = permissions if isinstance(permissions, dict) else {}
     levels = [
-        access.get("access_level") or 0
+        whole_number(access.get("access_level")) or 0
         for access in (permissions.get("project_access"), permissions.get("group_access"))
         if isinstance(access, dict)
     ]

@@ -217,6 +217,21 @@ def side_by_side(function: Any, items: Iterable[T]) -> list[Any]:
         return list(threads.map(function, items))
 
 
+def readable(read: Callable[[Any], T], rows: Iterable[object]) -> list[T]:
+    """What `read` makes of the rows, without those that are unusable: one odd name does not hide
+    the others. Raises HostFailed where all of them are."""
+    found: list[T] = []
+    failure: HostFailed | None = None
+    for row in rows:
+        try:
+            found.append(read(row))
+        except HostFailed as error:
+            failure = error
+    if failure is not None and not found:
+        raise failure
+    return found
+
+
 def items_of(value: object) -> list[dict[str, Any]]:
     """A list of objects. Raises HostFailed."""
     if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
@@ -245,6 +260,18 @@ def optional_name_of(row: object, name: str, *, most: int = MAX_NAME) -> str:
     """The same, but empty where it is missing or null."""
     is_missing = isinstance(row, dict) and row.get(name) is None
     return "" if is_missing else name_of(row, name, most=most)
+
+
+def whole_number(value: object) -> int | None:
+    """A number that PostgreSQL can store; None of anything else."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        return None
+    return value if 0 <= value < 2**63 else None
+
+
+def texts_in(value: object) -> tuple[str, ...]:
+    """The texts of a list; none of anything else."""
+    return tuple(each for each in value if isinstance(each, str)) if isinstance(value, list) else ()
 
 
 def address_of(row: object, name: str) -> str:

@@ -3,6 +3,7 @@
 import httpx
 import pytest
 
+from accounts import keys
 from publicapi.tests.v1.customer import Customer
 from publicapi.tests.v1.errors import refusal
 
@@ -34,6 +35,13 @@ def test_a_bearer_token_wins_over_x_api_key(alice: Customer) -> None:
 
 def test_an_unknown_key_in_x_api_key_is_invalid(alice: Customer) -> None:
     assert "begin with mk_" in sentence(alice, **{"x-api-key": "sk-another"})
+
+
+def test_a_key_that_was_revoked_or_never_was_is_told_so(alice: Customer) -> None:
+    told = sentence(alice, Authorization=f"Bearer {keys.generate()}")
+    alice.revoke()
+    assert sentence(alice, Authorization=f"Bearer {alice.raw_key}") == told
+    assert "unknown or revoked" in told
 
 
 def test_a_key_without_bearer_is_told_so(alice: Customer) -> None:
@@ -76,6 +84,7 @@ def test_no_sentence_repeats_the_key(alice: Customer) -> None:
         ("GET", "/models", "/v1/models"),
         ("GET", "/openai/models", "/v1/models"),
         ("GET", "/usage", "/v1/usage"),
+        ("GET", "/v1/v1/models", "/v1/models"),
     ],
 )
 def test_a_wrong_base_address_is_told_the_right_one(
@@ -93,6 +102,12 @@ def test_a_page_of_another_origin_reads_it_too(http: httpx.Client) -> None:
     assert http.options("/chat/completions", headers=origin).status_code == 204
     response = http.post("/chat/completions", headers=origin)
     assert response.headers["access-control-allow-origin"] == "*"
+
+
+@pytest.mark.parametrize("path", ["/v1/organization/usage", "/v1/fine_tuning/models"])
+def test_another_endpoint_of_openai_is_no_wrong_base_address(http: httpx.Client, path: str) -> None:
+    told = refusal(http.get(path), 404, "not_found", keyed=False)["message"]
+    assert "base address" not in told
 
 
 @pytest.mark.parametrize("path", ["/api/models", "/api/nowhere/models", "/admin/models"])

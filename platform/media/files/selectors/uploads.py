@@ -12,7 +12,7 @@ from django.db.models.functions import Coalesce, Now
 from common.errors import NotFound
 from media.files.errors import FileGone, StorageUnavailable, UploadNotFound
 from media.files.models import Upload
-from media.files.selectors.links import check_link, check_version, steady_url
+from media.files.selectors.links import check_link, steady_url
 from media.files.types import storage_path
 
 
@@ -72,17 +72,16 @@ def download_url(upload: Upload) -> str:
     return steady_url(_link_name(upload.pk))
 
 
-def find_by_link(*, upload_id: UUID, expires: str, version: str, signature: str) -> Upload:
-    """The upload of a link. Raises LinkNotValid, LinkExpired, LinkRevoked or FileGone.
+def find_by_link(*, upload_id: UUID, expires: str, signature: str) -> Upload:
+    """The upload of a link. Raises LinkNotValid, LinkExpired or FileGone.
 
     It is gone when its attachment is deleted, and while its owner's account is closed.
     """
     name = _link_name(upload_id)
-    check_link(name=name, expires=expires, version=version, signature=signature)
+    check_link(name=name, expires=expires, version="", signature=signature)
     upload = live().filter(pk=upload_id).select_related("account").first()
     if upload is None or not upload.account.is_active:
         raise FileGone
-    check_version(version, upload.account.token_version)
     return upload
 
 

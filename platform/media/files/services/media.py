@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from datetime import timedelta
+from io import BytesIO
 from tempfile import TemporaryFile
 from types import MappingProxyType
 from typing import IO
@@ -22,8 +23,10 @@ from common.errors import ServiceUnavailable
 from media.files.errors import FileGone, StorageUnavailable
 from media.files.models import StoredFile
 from media.files.services.outputs import store, store_file
+from media.files.types import is_reference_size
 from media.probe import inspecting
 from media.probe.errors import UnusableMedia
+from media.probe.headers import read_header
 from media.probe.types import Inspected, MediaKind
 
 log = structlog.get_logger(__name__)
@@ -65,7 +68,11 @@ async def store_result(
 
 async def store_picture(*, account_id: UUID, data: bytes, keep_seconds: int) -> str:
     """Store a picture for that many seconds, as it is, once it is found to be one that can be
-    decoded; returns its name. Raises UnusableMedia, and as `store_result` does."""
+    decoded; returns its name. Raises UnusableMedia, also for more pixels than a reference may have,
+    and as `store_result` does."""
+    header = read_header(BytesIO(data))
+    if header is None or not is_reference_size(header.width, header.height):
+        raise UnusableMedia("It is no PNG, JPEG or WebP picture, or too large.")
     with ExitStack() as kept:
         with _on_disk():
             file = kept.enter_context(TemporaryFile())

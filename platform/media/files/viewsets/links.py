@@ -23,9 +23,6 @@ from media.files.types import EXTENSIONS, disposition, inert_type, storage_path
 
 LINK_PARAMETERS = [
     OpenApiParameter("expires", int, required=True, description="Unix seconds."),
-    OpenApiParameter(
-        "version", int, description="In links that end when their owner signs out everywhere."
-    ),
     OpenApiParameter("signature", str, required=True),
     OpenApiParameter(
         "Range",
@@ -34,7 +31,10 @@ LINK_PARAMETERS = [
         description="One range of bytes; with several, the answer is the whole file.",
     ),
 ]
-LINK_ERRORS = error_responses(LinkNotValid, LinkExpired, LinkRevoked, RangeNotSatisfiable)
+VERSION = OpenApiParameter(
+    "version", int, description="In links that end when their owner signs out everywhere."
+)
+LINK_ERRORS = (LinkNotValid, LinkExpired, RangeNotSatisfiable)
 # What a page may read of an answer.
 EXPOSED = "accept-ranges, content-range, etag, x-request-id"
 
@@ -78,9 +78,8 @@ class LinkViewSet(ViewSet):
 
 
 def link_of(request: Request) -> dict[str, str]:
-    """The parameters of a link beside the file's name: `{expires, version, signature}`."""
-    names = ("expires", "version", "signature")
-    return {name: request.query_params.get(name, "") for name in names}
+    """The parameters of a link beside the file's name: `{expires, signature}`."""
+    return {name: request.query_params.get(name, "") for name in ("expires", "signature")}
 
 
 class OutputViewSet(LinkViewSet):
@@ -88,18 +87,19 @@ class OutputViewSet(LinkViewSet):
 
     @extend_schema(
         operation_id="downloadFile",
-        parameters=LINK_PARAMETERS,
+        parameters=[*LINK_PARAMETERS, VERSION],
         responses={
             **{(200, media_type): OpenApiTypes.BINARY for media_type in EXTENSIONS},
             **{(206, media_type): OpenApiTypes.BINARY for media_type in EXTENSIONS},
-            **LINK_ERRORS,
+            **error_responses(LinkRevoked, *LINK_ERRORS),
         },
         auth=[],
     )
     def retrieve(self, request: Request, name: str) -> HttpResponseBase:
         """A file, by its link."""
         link = link_of(request)
-        file = outputs.find_by_link(name=name, **link)
+        version = request.query_params.get("version", "")
+        file = outputs.find_by_link(name=name, version=version, **link)
         served = Served(
             storages["outputs"],
             storage_path(name),
@@ -121,7 +121,7 @@ class DownloadViewSet(LinkViewSet):
         responses={
             (200, "*/*"): OpenApiTypes.BINARY,
             (206, "*/*"): OpenApiTypes.BINARY,
-            **LINK_ERRORS,
+            **error_responses(*LINK_ERRORS),
         },
         auth=[],
     )
