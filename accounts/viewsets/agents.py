@@ -16,6 +16,8 @@ from accounts.serializers.agents import (
 )
 from accounts.services.preferences import set_preference
 from accounts.types import AuthenticatedRequest
+from common.errors import NotFound
+from common.openapi import error_responses
 from common.validation import read
 from common.viewsets import ViewSet
 
@@ -49,7 +51,7 @@ class AgentViewSet(ViewSet):
         operation_id="updateNamedAgent",
         parameters=[OpenApiParameter("model", str, description="Where the body does not name it.")],
         request=NamedAgentChangesSerializer,
-        responses=AgentSerializer,
+        responses={200: AgentSerializer, **error_responses(NotFound)},
     )
     def update_named(self, request: AuthenticatedRequest) -> Response:
         """Change some of your preferences for the model that the body names, or the query."""

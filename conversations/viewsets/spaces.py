@@ -8,6 +8,7 @@ from rest_framework import status
 from rest_framework.response import Response
 
 from accounts.types import AuthenticatedRequest
+from common.errors import NotFound
 from common.openapi import error_responses
 from common.pagination import PAGE_PARAMETERS, NewestFirst
 from common.validation import read
@@ -74,7 +75,10 @@ class SpaceViewSet(ViewSet):
         operation_id="updateNamedSpace",
         parameters=[_NAMED],
         request=NamedSpaceChangesSerializer,
-        responses={200: SpaceSerializer, **error_responses(OwnerOnly, NothingToShareWith)},
+        responses={
+            200: SpaceSerializer,
+            **error_responses(NotFound, OwnerOnly, NothingToShareWith),
+        },
     )
     def update_named(self, request: AuthenticatedRequest) -> Response:
         """Change the space that the body names by its `id`, or the query."""
@@ -84,7 +88,7 @@ class SpaceViewSet(ViewSet):
         operation_id="deleteNamedSpace",
         parameters=[_NAMED],
         request=None,
-        responses={204: None, **error_responses(OwnerOnly)},
+        responses={204: None, **error_responses(NotFound, OwnerOnly)},
     )
     def destroy_named(self, request: AuthenticatedRequest) -> Response:
         """Delete the space that the query names by its `id`, or the body."""

@@ -17,9 +17,9 @@ from ai.providers.types import (
 )
 
 _NOTHING = Usage(0, 0)
-# No usual text has so many characters a token, and no short one so many in all: a longer answer
-# ignores its bound.
-_CHARACTERS_PER_TOKEN = 32
+# The longest tokens of the tokenizers in use have 128 characters, all of them spaces (OpenAI's
+# o200k). A longer answer ignores its bound.
+_CHARACTERS_PER_TOKEN = 128
 _CHARACTERS_OF_SLACK = 4_000
 
 

@@ -221,10 +221,9 @@ STORAGES = {
     "uploads": folder_storage(UPLOADS_DIR),
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
-# Files of users and models: whatever the umask, only their owner writes them, and a group, for
-# backups, may read them.
-FILE_UPLOAD_PERMISSIONS = 0o640
-FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o750
+# Files of users and models: whatever the umask, nobody else on the machine may read them.
+FILE_UPLOAD_PERMISSIONS = 0o600
+FILE_UPLOAD_DIRECTORY_PERMISSIONS = 0o700
 
 # The limit of one user's uploads, in millions of bytes.
 UPLOAD_QUOTA_MB: int = env.int("UPLOAD_QUOTA_MB", 1000)

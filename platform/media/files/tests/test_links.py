@@ -205,8 +205,8 @@ def test_who_may_read_the_stored_bytes_does_not_depend_on_who_started_the_proces
         path = Path(storages["outputs"].path(storage_path(keep())))
     finally:
         os.umask(usual)
-    assert stat.S_IMODE(path.stat().st_mode) == 0o640
-    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o750
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
 
 def test_a_file_whose_storage_is_away_is_not_told_to_be_deleted(
