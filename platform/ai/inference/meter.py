@@ -101,13 +101,15 @@ class Meter:
 
     @property
     def usage(self) -> Usage:
-        """The tokens that are billed."""
+        """The tokens that are billed: of an answer that was cut, all that its bound allows."""
         usage = self._counted
-        if usage.input_tokens <= self._input_bound and usage.output_tokens <= self._output_bound:
+        output = self._output_bound if self.is_cut else usage.output_tokens
+        is_within = usage.input_tokens <= self._input_bound and output <= self._output_bound
+        if is_within and not self.is_cut:
             return usage
         return Usage(
             min(usage.input_tokens, self._input_bound),
-            min(usage.output_tokens, self._output_bound),
+            min(output, self._output_bound),
             min(usage.cached_tokens, self._input_bound),
             min(usage.reasoning_tokens, self._output_bound),
         )
