@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.recipes import act, field, flag, mail, provider
-from tests.recipes.kitchen import Dish, copy_of_the_tree
 from tests.recipes.recipe import AnchorMissing, Part, Recipe, carry_out, replace
 from tests.recipes.text import missing, texts
+from tests.recipes.tree_copy import CarriedOutRecipe, copy_of_the_tree
 
 RECIPES = [each.RECIPE for each in (provider, act, field, flag, mail)]
 
@@ -36,22 +36,26 @@ def test_every_step_is_carried_out_and_what_no_test_notices_is_marked(recipe: Re
 def test_a_recipe_that_is_carried_out_is_complete_and_no_part_of_it_is_idle(
     recipe: Recipe, tmp_path: Path
 ) -> None:
-    dish = copy_of_the_tree(tmp_path / "tree").cook(recipe)
+    carried_out = copy_of_the_tree(tmp_path / "tree").carry_out_in_copy(recipe)
     text = texts()[recipe.title]
-    assert missing(text, recipe, dish.changed) == (set(), set())
-    assert len(dish.changed) == text.count, f"the heading of {recipe.title!r} tells another number"
-    done = dish.kitchen.check(recipe.tests)
+    assert missing(text, recipe, carried_out.changed) == (set(), set())
+    assert len(carried_out.changed) == text.count, (
+        f"the heading of {recipe.title!r} tells another number"
+    )
+    done = carried_out.copied.check(recipe.tests)
     assert not done.failed, done.output
-    unnoticed = [complaint for part in recipe.parts if (complaint := complaint_about(dish, part))]
+    unnoticed = [
+        complaint for part in recipe.parts if (complaint := complaint_about(carried_out, part))
+    ]
     assert not unnoticed, "\n\n".join(unnoticed)
 
 
-def complaint_about(dish: Dish, part: Part) -> str:
+def complaint_about(carried_out: CarriedOutRecipe, part: Part) -> str:
     """What is wrong with the gate of a part that is left out, or nothing."""
     if part.gate is None:
         return ""
-    with dish.without(part):
-        done = dish.kitchen.check(part.gate.checks)
+    with carried_out.without(part):
+        done = carried_out.copied.check(part.gate.checks)
     name = f"{part.step}. without {part.what}: {', '.join(part.gate.checks)}"
     if not done.failed:
         return f"{name} passes."

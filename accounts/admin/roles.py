@@ -14,8 +14,8 @@ admin.site.unregister(Group)
 
 @admin.register(Group)
 class RoleAdmin(Page, GroupAdmin):
-    def has_module_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+    def _is_for(self, request: HttpRequest, obj: Any = None) -> bool:
         return request.user.is_superuser
 
-    has_view_permission = has_add_permission = has_module_permission
-    has_change_permission = has_delete_permission = has_module_permission
+    has_module_permission = has_view_permission = has_add_permission = _is_for
+    has_change_permission = has_delete_permission = _is_for

@@ -32,7 +32,7 @@ def write(file: str, text: str) -> Edit:
 
 @dataclass(frozen=True)
 class Gate:
-    """What fails where a part is left out: checks (`kitchen.CHECKS`) or tests, by path or id. The
+    """What fails where a part is left out: checks (`tree_copy.CHECKS`) or tests, by path or id. The
     output then has the words of `says`, which tell what is lacking."""
 
     checks: tuple[str, ...]
@@ -46,7 +46,7 @@ def noticed(*checks: str, says: str) -> Gate:
 @dataclass(frozen=True)
 class Part:
     """A part of the numbered step `step`. `command` is what its text tells to run after the edits
-    (`kitchen.COMMANDS`). The gate is None where nothing fails without it: the step then has the
+    (`tree_copy.COMMANDS`). The gate is None where nothing fails without it: the step then has the
     mark **!**; or else `untried` says why it is not left out."""
 
     step: int

@@ -48,12 +48,12 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Kitchen:
+class TreeCopy:
     """A copy of the tree, in a repository that has it as it was."""
 
     tree: Path
 
-    def cook(self, recipe: Recipe) -> "Dish":
+    def carry_out_in_copy(self, recipe: Recipe) -> "CarriedOutRecipe":
         """Carry out a recipe, and commit what has become of the tree. Raises AnchorMissing, or
         CommandFailed."""
         written: dict[str, set[str]] = {}
@@ -67,7 +67,7 @@ class Kitchen:
         self._command("make format")
         changed = self._changed()
         self._commit("As the recipe says")
-        return Dish(self, recipe, changed, written)
+        return CarriedOutRecipe(self, recipe, changed, written)
 
     def as_it_was(self, file: str) -> None:
         """Undo what the recipe has done to a file."""
@@ -77,7 +77,7 @@ class Kitchen:
         else:
             (self.tree / file).write_text(before.output)
 
-    def as_cooked(self) -> None:
+    def as_carried_out(self) -> None:
         """Make the tree as the recipe has made it."""
         self._git("reset", "-q", "--hard")
         self._git("clean", "-qfd")
@@ -153,11 +153,11 @@ class Kitchen:
 
 
 @dataclass(frozen=True)
-class Dish:
+class CarriedOutRecipe:
     """A recipe that was carried out: the files that changed, and of those each part's command has
     `written` some."""
 
-    kitchen: Kitchen
+    copied: TreeCopy
     recipe: Recipe
     changed: set[str]
     written: dict[str, set[str]]
@@ -167,20 +167,20 @@ class Dish:
         """The tree as if the part had been forgotten, until the block ends."""
         for edit in reversed(part.edits):
             if edit.anchor:
-                take_back(edit, tree=self.kitchen.tree, recipe=self.recipe)
+                take_back(edit, tree=self.copied.tree, recipe=self.recipe)
             else:
-                (self.kitchen.tree / edit.file).unlink()
+                (self.copied.tree / edit.file).unlink()
         for file in self.written.get(part.what, ()):
-            self.kitchen.as_it_was(file)
+            self.copied.as_it_was(file)
         try:
             yield
         finally:
-            self.kitchen.as_cooked()
+            self.copied.as_carried_out()
 
 
-def copy_of_the_tree(folder: Path) -> Kitchen:
+def copy_of_the_tree(folder: Path) -> TreeCopy:
     """The tree as it is now, in a repository of its own."""
     folder.mkdir()
-    kitchen = Kitchen(folder)
-    kitchen.copy(ROOT)
-    return kitchen
+    tree = TreeCopy(folder)
+    tree.copy(ROOT)
+    return tree
