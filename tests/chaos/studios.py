@@ -183,7 +183,8 @@ class Scene:
             end_blocked(holder)
         self._open.close()
         for inspector in self._inspectors:
-            inspector.kill()
+            with suppress(psutil.NoSuchProcess):  # the worker may have ended it before
+                inspector.kill()
         # What it has sent to the server may still be carried out.
         wait_until(lambda: not _count_sessions(ports))
 

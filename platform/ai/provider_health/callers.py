@@ -61,7 +61,8 @@ class Caller(Struct, frozen=True):
 
 class Share(Struct, frozen=True):
     """What is to be counted for all processes: failures of payers (and whether they are free), and
-    of callers at a model in a row; and the callers whose rows a served call has ended."""
+    of callers at a model in a row; and the callers whose rows a served call has ended, before those
+    failures."""
 
     failures: Counter[tuple[str, bool]]
     rows: Counter[str]
@@ -160,7 +161,8 @@ class Callers:
         """What could not be told, for another attempt; where it is too much, it is forgotten."""
         if len(share.failures) + len(share.served) < MAX_UNPROVEN:
             self._share.failures.update(share.failures)
-            self._share.rows.update(share.rows)
+            over = self._share.served
+            self._share.rows.update({key: n for key, n in share.rows.items() if key not in over})
             self._share.served.update(share.served)
 
     def hear(self, refused: Mapping[str, float], are_rows: bool, now: float) -> None:

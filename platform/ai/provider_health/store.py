@@ -177,6 +177,8 @@ class Store:
         period = int(now / rules.window)
         key, ends = f"health:failed:{period}", (period + 1) * rules.window
         payers, callers = list(share.failures.items()), list(share.rows.items())
+        if share.served:  # first: the rows of a share have failed after its served calls
+            self._redis.hdel(_ROWS, *share.served)
         pipe = self._redis.pipeline(transaction=False)
         for (payer, _), failures in payers:
             pipe.hincrby(key, payer, failures)
@@ -184,8 +186,6 @@ class Store:
             pipe.hincrby(_ROWS, caller, failures)
         pipe.expire(key, int(2 * rules.window) + 1)
         pipe.expire(_ROWS, int(2 * LONGEST_PAUSE))
-        if share.served:
-            pipe.hdel(_ROWS, *share.served)
         totals = pipe.execute()
         refused = {}
         for ((payer, is_free), _), total in zip(payers, totals, strict=False):

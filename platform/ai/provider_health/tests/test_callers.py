@@ -60,6 +60,16 @@ def test_a_call_that_is_served_ends_the_row_and_not_the_quota() -> None:
     assert proven(known, 1005.0, sound_from=1002.0).is_empty, "a row of its own"
 
 
+def test_a_row_that_could_not_be_told_is_over_once_its_caller_is_served() -> None:
+    known = callers()
+    fail(known, ALICE, 1000.0, 1001.0)
+    fail(known, BOB, 1000.0)
+    share = proven(known, 1003.0, sound_from=1002.0)
+    known.served(ALICE, NAME)
+    known.put_back(share)
+    assert known.take_share().rows == {BOB.at(NAME): 1}
+
+
 def test_a_served_call_ends_rows_of_other_processes() -> None:
     known = callers()
     known.served(ALICE, NAME)

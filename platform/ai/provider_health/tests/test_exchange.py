@@ -188,6 +188,20 @@ def test_a_served_call_ends_a_row_that_another_process_has_counted(
     assert here.status.wait_of(ALICE, NAME) == 0
 
 
+def test_a_served_call_ends_a_row_before_the_failures_after_it_are_counted(
+    processes: list[Process],
+) -> None:
+    here, there = processes
+    here.fail(ALICE, ALICE)
+    there.serve(BOB)
+    share(there, here)
+    here.serve(ALICE)
+    here.fail(ALICE, ALICE)
+    there.serve(BOB)
+    share(there, here)
+    assert here.status.wait_of(ALICE, NAME) == 0
+
+
 def test_the_quota_of_failed_calls_is_of_all_processes_and_of_a_network(
     processes: list[Process],
 ) -> None:
