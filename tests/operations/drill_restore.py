@@ -100,7 +100,7 @@ def restored(
     with machine(empty / "machine", simulator) as second:
         environment = second.environment | {"BACKUP": str(folder / "backup")}
         for block in ("backup.md#restore-database", "backup.md#restore-files"):
-            run(block, environment)
+            lost.said[block] = run(block, environment)
         forget_the_grace(second)
         strange = Path(environment["OUTPUTS_DIR"], "aa", "of-no-row.png")
         strange.parent.mkdir(exist_ok=True)
@@ -181,7 +181,7 @@ def live_on(lost: Lost, web: Web, machine: Machine) -> None:
     [(lost.moment,)] = machine.rows("SELECT clock_timestamp()::text")
     # What should be undone, and a segment of the WAL that has it.
     machine.rows("UPDATE accounts_user SET name = 'A mistake' RETURNING 1")
-    machine.rows("SELECT pg_switch_wal()")
+    machine.administer("SELECT pg_switch_wal()")
     archived = "SELECT 1 FROM pg_stat_archiver WHERE last_archived_time > %s::timestamptz"
     wait_for(lambda: machine.rows(archived, lost.moment))
 
@@ -203,7 +203,7 @@ def wait_for(condition: Callable[[], Any], *, seconds: float = 60) -> None:
 
 def forget_the_grace(machine: Machine) -> None:
     """Nobody waits here for the minute after a start of PostgreSQL."""
-    machine.execute("ALTER DATABASE platform SET platform.startup_grace = '0 seconds'")
+    machine.administer("ALTER DATABASE platform SET platform.startup_grace = '0 seconds'")
 
 
 def status_of(person: Person, web: Web) -> int:
@@ -224,6 +224,31 @@ def test_a_backup_has_none_of_the_secrets(backup: tuple[Path, Lost]) -> None:
     held = b"".join(path.read_bytes() for path in (folder / "backup").rglob("*.tar"))
     for secret in (*SECRETS.values(), lost.alice.key):
         assert secret.encode() not in held
+
+
+def test_everything_belongs_to_a_role_that_is_no_superuser(restored: Restored) -> None:
+    [(role, is_superuser)] = restored.machine.rows(
+        "SELECT rolname, rolsuper FROM pg_roles WHERE rolname = current_user"
+    )
+    assert (role, is_superuser) == ("platform", False)
+    assert restored.machine.rows(
+        "SELECT DISTINCT tableowner FROM pg_tables WHERE schemaname = 'public'"
+    ) == [("platform",)]
+    assert restored.lost.said["backup.md#restore-database"] == ""
+    assert restored.machine.rows("SELECT 1 FROM pg_stats WHERE tablename = 'accounts_user' LIMIT 1")
+
+
+def test_a_superuser_restores_into_a_database_that_is_there_as_in_compose(
+    backup: tuple[Path, Lost], tmp_path: Path, simulator: RunningSimulator
+) -> None:
+    folder, lost = backup
+    tmp_path.chmod(0o711)
+    with machine(tmp_path / "machine", simulator, durable=False) as compose:
+        compose.administer("CREATE ROLE platform SUPERUSER LOGIN")
+        compose.administer("CREATE DATABASE platform OWNER platform")
+        environment = compose.environment | {"BACKUP": str(folder / "backup")}
+        assert run("backup.md#restore-database", environment) == ""
+        assert compose.rows("SELECT 1 FROM accounts_user WHERE email = %s", lost.bob.email)
 
 
 def test_the_checks_are_clean(restored: Restored) -> None:

@@ -17,10 +17,11 @@ import psycopg
 from devserver import postgres, redis
 from devserver.configuration import simulated_connectors
 from devserver.paths import ROOT
-from devserver.ports import free_port
+from devserver.ports import LOOPBACK, free_port
 from devserver.processes import Process
 from simulator.process import RunningSimulator
 from tests.environment import inherited
+from tests.operations.blocks import run
 from tests.service import Web, running_web
 from tests.worker import Worker, running_beat, running_worker
 
@@ -31,9 +32,13 @@ SECRETS = {
 }
 
 
+PASSWORD = "ofplatform"
+
+
 @dataclass
 class Machine:
-    """Stores that run, and what processes on the machine find in their environment."""
+    """Stores that run, and what processes on the machine find in their environment. The role of the
+    service is no superuser."""
 
     folder: Path
     port: int
@@ -47,7 +52,8 @@ class Machine:
             **SECRETS,
             "DJANGO_SETTINGS_MODULE": "config.settings.dev",
             "VAR_DIR": str(self.folder / "var"),
-            "DATABASE_URL": postgres.url(self.port, "platform"),
+            "DATABASE_URL": f"postgres://platform:{PASSWORD}@{LOOPBACK}:{self.port}/platform",
+            "POSTGRES_PASSWORD": PASSWORD,
             "ADMIN_DATABASE_URL": postgres.url(self.port, "postgres"),
             "REDIS_URL": self.redis_url,
             "OUTPUTS_DIR": str(self.folder / "outputs"),
@@ -60,8 +66,8 @@ class Machine:
         }
 
     def install(self) -> None:
-        """Tables, catalog and plans."""
-        postgres.create_database(self.port, "platform")
+        """The role, the database, tables, catalog and plans."""
+        run("first-setup.md#database", self.environment)
         subprocess.run(
             [sys.executable, "-m", "devserver.prepare"],
             env={**inherited(), **self.environment, "DATABASE_POOL": "0"},
@@ -76,9 +82,10 @@ class Machine:
         with psycopg.connect(url, autocommit=True) as connection:
             return connection.execute(sql.encode(), values or None).fetchall()
 
-    def execute(self, sql: str) -> None:
-        """Run a statement that gives nothing."""
-        with psycopg.connect(self.environment["DATABASE_URL"], autocommit=True) as connection:
+    def administer(self, sql: str) -> None:
+        """Run a statement as the superuser, in the database `postgres`."""
+        url = self.environment["ADMIN_DATABASE_URL"]
+        with psycopg.connect(url, autocommit=True) as connection:
             connection.execute(sql.encode())
 
     def restart_database(self) -> None:
