@@ -47,6 +47,10 @@ class Proxy:
     def url(self) -> str:
         return f"https://{LOOPBACK}:{self.port}"
 
+    @property
+    def plain_url(self) -> str:
+        return f"http://{LOOPBACK}:{self.plain_port}"
+
 
 @contextmanager
 def running_nginx(folder: Path, webs: Sequence[int]) -> Iterator[Proxy]:

@@ -14,12 +14,15 @@ from common.multipart import MAX_FORM_BYTES
 from common.shutdown import LINGER_SECONDS
 from devserver.parts import QUEUES, worker_command
 from devserver.paths import ROOT
+from publicapi.v1 import chat, embeddings, images
 from server.graceful_accept import ACCEPT_SECONDS
 from server.serve import KEEP_ALIVE_SECONDS
 from tests.compose import PROCESSES, WEBS, WORKERS, compose, seconds, services
 from tests.nginx import CONFIGURATION, directive
 from tests.prometheus import PROMTOOL, needs_promtool
 from work.jobs.models import Job
+
+PUBLIC_LIMITS = (chat.MAX_BODY, embeddings.MAX_BODY, images.MAX_BODY)
 
 
 def test_only_the_proxy_is_reached_from_outside() -> None:
@@ -119,4 +122,6 @@ def test_the_proxy_waits_longer_and_keeps_connections_shorter_than_the_service()
 def test_it_is_the_service_that_refuses_a_body_in_its_own_words() -> None:
     size = directive("http {", "client_max_body_size")
     assert size.endswith("m")
-    assert int(size[:-1]) * 1024 * 1024 > MAX_FORM_BYTES
+    assert int(size[:-1]) * 1024 * 1024 > max(MAX_FORM_BYTES, *PUBLIC_LIMITS)
+    chart = yaml.safe_load((ROOT / "deploy" / "helm" / "platform" / "values.yaml").read_text())
+    assert chart["ingress"]["annotations"]["nginx.ingress.kubernetes.io/proxy-body-size"] == size

@@ -1,5 +1,7 @@
-"""What the shipped proxy notes of requests: no token, no signature, no code of a consent."""
+"""What the shipped proxy notes of requests: the time, but no token, no signature, no code of a
+consent."""
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import httpx
@@ -21,9 +23,11 @@ pytestmark = needs_nginx
         "/api/project/ws/1?token=",
         "/api/files/1?signature=",
         "/api/connectors/github/callback?code=",
+        "/api/teams/invites/",
+        "/api/conversations/shared/",
     ],
 )
-def test_a_request_that_no_process_takes_is_noted_without_its_query(
+def test_a_request_that_no_process_takes_is_noted_with_its_time_and_without_its_secret(
     tmp_path: Path, path: str
 ) -> None:
     first = free_port()
@@ -31,6 +35,9 @@ def test_a_request_that_no_process_takes_is_noted_without_its_query(
         answer = httpx.get(f"{proxy.url}{path}{SECRET}", verify=proxy.tls)
     assert answer.status_code == 502
     log = (tmp_path / "nginx.log").read_text()
-    noted, _, _ = path.partition("?")
+    noted, is_query, _ = path.partition("?")
+    noted = noted if is_query else f"{noted}-"
     assert f"{noted} 502" in log
     assert SECRET not in log
+    [line] = [line for line in log.splitlines() if noted in line]
+    assert abs(datetime.now(UTC) - datetime.fromisoformat(line.split()[0])) < timedelta(minutes=1)

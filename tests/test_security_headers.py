@@ -40,7 +40,7 @@ def production(simulator: RunningSimulator, folder: Path, **environment: str) ->
         UPLOADS_DIR=str(folder / "uploads"),
         EMAIL_URL="smtp+tls://127.0.0.1",
         DEFAULT_FROM_EMAIL="test@example.com",
-        PUBLIC_BASE_URL="https://app.example.com",
+        PUBLIC_BASE_URL="https://app.example.com:8443",
         WEB_APP_URL="https://app.example.com",
         SIMULATED_PROVIDERS="",
         SIMULATOR_URL="",
@@ -145,9 +145,9 @@ def test_in_production_plain_http_is_sent_to_https(
         ):
             answer = http.request(method, path, headers=plain)
             assert answer.status_code == 308
-            assert answer.headers["location"] == f"https://app.example.com{path}"
+            assert answer.headers["location"] == f"https://app.example.com:8443{path}"
         own_host = http.get("/v1/models", headers={**plain, "host": API_HOST})
-        assert own_host.headers["location"] == f"https://{API_HOST}/v1/models"
+        assert own_host.headers["location"] == f"https://{API_HOST}:8443/v1/models"
         unknown = http.get("/api/auth/me", headers={**plain, "host": "else.example"})
         assert unknown.status_code == 400
         # What comes past the proxy, as a health check does.

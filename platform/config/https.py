@@ -1,6 +1,7 @@
 """Redirects requests that reached the TLS proxy without TLS."""
 
-from urllib.parse import quote
+from functools import cache
+from urllib.parse import quote, urlsplit
 
 from django.conf import settings
 
@@ -30,9 +31,20 @@ class RedirectToHttps:
             domain = domain_of(scope["headers"])
             # An unknown host is refused: the client would choose the target of the redirect.
             if is_served(domain):
-                await _redirect(f"https://{domain}{_target(scope)}", send)
+                await _redirect(
+                    f"https://{domain}{_port(settings.PUBLIC_BASE_URL)}{_target(scope)}", send
+                )
                 return
         await self._application(scope, receive, send)
+
+
+@cache
+def _port(public_address: str) -> str:
+    """The port of TLS, such as `:8443`, where it is not the usual one. The host of the API has the
+    same."""
+    address = urlsplit(public_address)
+    is_usual = address.scheme != "https" or address.port in (None, 443)
+    return "" if is_usual else f":{address.port}"
 
 
 def _target(scope: Scope) -> str:
