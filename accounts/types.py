@@ -13,6 +13,8 @@ from accounts.tokens import AccessClaims
 MAX_ALLOWED_MODELS = 64
 # The length of a model's instructions, in characters.
 MAX_AGENT_INSTRUCTIONS = 4_000
+# What is shown in the place of the address of somebody whose data was deleted.
+DELETED_ADDRESS = "deleted@invalid.example"
 
 
 class AuthenticatedRequest(Request):

@@ -2,13 +2,11 @@
 it is theirs, and others have gone on from it."""
 
 from collections.abc import Iterator
-from datetime import timedelta
 from typing import NamedTuple
 
 import pytest
 from django.core.files.base import ContentFile
 from django.db import transaction
-from django.utils import timezone
 
 from accounts.models import User
 from billing.models import Charge, Wallet
@@ -20,8 +18,7 @@ from conversations.tests.rows import ASSISTANT, add
 from conversations.tests.sharers import new_shared_row, put_together
 from media.files.models import Upload
 from media.files.services import uploads
-from privacy.models import Deletion
-from privacy.services import deletions
+from privacy.tests.deleting import delete_data
 from privacy.tests.exporting import archive_of, rows_in
 from teams.models import Team
 from tests.personas import new_user
@@ -59,16 +56,6 @@ def talk(committed: None) -> Iterator[Talk]:
     Conversation.objects.filter(pk=conversation.pk).update(title=HIS)
     yield Talk(alice, bob, conversation, question, answer, upload)
     Team.objects.all().delete()
-
-
-def delete_data(user: User) -> None:
-    """As an operator has requested it some minutes ago."""
-    deletions.request(user=user)
-    long_ago = timezone.now() - timedelta(minutes=5)
-    Deletion.objects.filter(pk=user.pk).update(requested_at=long_ago)
-    deletions.go_on_with_all()
-    deletion = Deletion.objects.get(pk=user.pk)
-    assert deletion.ended_at is not None, deletion.waits_for
 
 
 def said_in(conversation: Conversation) -> list[str]:

@@ -14,8 +14,10 @@ transaction may hold comes after. Rows that the transaction has locked or create
 such as its idempotency key, for which it holds the wallet.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from copy import deepcopy
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 import msgspec
@@ -23,7 +25,7 @@ from django.db import connection, transaction
 from django.db.models import Exists
 
 from accounts.models import User
-from events.models import Stream
+from events.models import Event, Stream
 from events.notifier import notify
 from events.types import NewEvent, ToUser
 
@@ -35,6 +37,8 @@ WITH opened AS (
 SELECT {told} FROM opened
 """
 _APPENDED = "event_append(%s, %s)"
+# Events that are rewritten in one transaction.
+_REWRITTEN = 500
 
 
 def open_stream(
@@ -86,6 +90,17 @@ def blank_for_user(
         )
 
 
+def rewrite_for_user(
+    *, user_id: UUID, types: Sequence[str], rewrite: Callable[[list[Any]], None]
+) -> None:
+    """Let `rewrite` overwrite texts in the data of the events of these types in the user's own
+    stream, as many at a time as a transaction changes. They keep their numbers, types and form. May
+    be called again."""
+    after_seq: int | None = 0
+    while after_seq is not None:
+        after_seq = _rewrite_page(user_id, types, rewrite, after_seq)
+
+
 def append_to_users(to_users: Iterable[ToUser]) -> None:
     """Append to the streams of several users, in the order of their ids, so that two transactions
     do not wait for each other."""
@@ -107,6 +122,27 @@ def delete_streams(*, kind: str, unless: Exists, limit: int) -> int:
     stream_ids = list(streams.values_list("id", flat=True)[:limit])
     Stream.objects.filter(pk__in=stream_ids).delete()
     return len(stream_ids)
+
+
+@transaction.atomic
+def _rewrite_page(
+    user_id: UUID, types: Sequence[str], rewrite: Callable[[list[Any]], None], after_seq: int
+) -> int | None:
+    """Rewrite the next events after a number. Returns the last seq; None where there are none."""
+    # The lock of whoever purges the stream, or rewrites it for somebody else.
+    Stream.objects.select_for_update(no_key=True).get(pk=user_id)
+    page = Event.objects.filter(stream=user_id, seq__gt=after_seq, type__in=types)
+    events = list(page.order_by("seq")[:_REWRITTEN])
+    if not events:
+        return None
+    before = [msgspec.json.decode(event.data) for event in events]
+    after = deepcopy(before)
+    rewrite(after)
+    for event, old, new in zip(events, before, after, strict=True):
+        if new != old:
+            event.data = msgspec.json.encode(new).decode()
+            event.save(update_fields=["data"])
+    return events[-1].seq
 
 
 def _append(*appends: tuple[UUID, Sequence[NewEvent]]) -> int:
