@@ -69,7 +69,7 @@ OWNED = (
         owners=("run__account",),
         exported="id run_id target branch message wants_pull_request commit commit_url"
         " pull_request_url files error created_at ended_at",
-        left_out="claim_until announced_at",
+        left_out="owner_id claim_until announced_at",
         on_deletion=Delete(),
     ),
 )

@@ -292,9 +292,10 @@ class Apply(models.Model):
     """A user's order to write staged files to the repository: one commit at most, whose message has
     its id as the trailer `Apply-Id`.
 
-    Nobody else applies until `claim_until`, and nothing is written after it. `commit` is what was
-    announced before the branch was changed, "" where the host had given no id yet. `files` are
-    those of the result, `[{path, op, status, error, file_ids}]`.
+    Nobody else applies until `claim_until`, and nothing is written after it; sooner where the lease
+    of the process `owner_id` has ended, and nothing was announced or the host has the commit.
+    `commit` is what was announced before the branch was changed, "" where the host had given no id
+    yet. `files` are those of the result, `[{path, op, status, error, file_ids}]`.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -303,6 +304,7 @@ class Apply(models.Model):
     branch = models.CharField(max_length=200)
     message = models.TextField()
     wants_pull_request = models.BooleanField(default=False)
+    owner_id = models.UUIDField(null=True)
     claim_until = models.DateTimeField()
     announced_at = models.DateTimeField(null=True)
     commit = models.CharField(max_length=64, blank=True)

@@ -1,8 +1,9 @@
 """Writes staged files to the repository: the claim, and the write.
 
 A claim lasts two minutes, and nothing is written in its last seconds: who comes after it finds the
-earlier order ended. What an order may have written is noted before the branch is changed, so that a
-process that dies at any moment leaves a row from which the repository tells what happened.
+earlier order ended. It ends sooner with the lease of its process (`apply_settlement`). What an
+order may have written is noted before the branch is changed, so that a process that dies at any
+moment leaves a row from which the repository tells what happened.
 """
 
 import math
@@ -12,6 +13,7 @@ from typing import Final, TypedDict, Unpack
 from urllib.parse import urlsplit
 from uuid import UUID
 
+from asgiref.sync import async_to_sync
 from django.conf import settings
 from django.db import transaction
 from django.db.models.functions import Now
@@ -54,11 +56,12 @@ from projects.services.apply_ends import (
     with_outcomes,
     withdraw_apply,
 )
-from projects.services.apply_settlement import settle_lapsed
+from projects.services.apply_settlement import end_unannounced, settle_lapsed
 from projects.services.locks import lock_run
 from projects.services.log import append_events
 from projects.services.pull_requests import FAILED, PullRequest, open_pull_request
 from projects.types import MAX_APPLIED_BYTES, MAX_APPLIED_FILES, RunStatus
+from work.leases.keeper import get_lease_keeper
 
 CLAIM: Final = timedelta(seconds=120)
 # No write begins with less left of its claim: a call takes up to 20 seconds.
@@ -83,14 +86,20 @@ def apply_changes(
     order with its result, and whether an earlier request with that key has given it.
 
     Raises NotFound, RunExecuting, NothingStaged, WorkspaceGone, ApplyInProgress, ValidationFailed,
-    IdempotencyMismatch, and the errors of the host: nothing was written then, unless the order is
-    still open after HostUnavailable.
+    IdempotencyMismatch, DatabaseUnavailable, and the errors of the host: nothing was written then,
+    unless the order is still open after HostUnavailable.
     """
     settle_lapsed(run=get_run(user, run_id))
-    order, write = _claim(user=user, run_id=run_id, request_key=request_key, **wishes)
+    owner_id = async_to_sync(_own_lease)()
+    order, write = _claim(
+        user=user, run_id=run_id, request_key=request_key, owner_id=owner_id, **wishes
+    )
     if write is None:
         return order, True
-    _carry_out(order, *write)
+    try:
+        _carry_out(order, *write)
+    finally:
+        end_unannounced(order)
     return get_apply(order.pk), False
 
 
@@ -110,12 +119,20 @@ def discard(*, user: User, run_id: UUID, paths: Collection[str] | None = None) -
 # --- The claim ------------------------------------------------------------------------------------
 
 
+async def _own_lease() -> UUID:
+    """The owner that this process is, with a lease that is good for a while."""
+    keeper = get_lease_keeper()
+    await keeper.ensure()
+    return keeper.owner_id
+
+
 @transaction.atomic
 def _claim(
     *,
     user: User,
     run_id: UUID,
     request_key: RequestKey | None,
+    owner_id: UUID,
     target: str = "",
     branch: str = "",
     message: str = "",
@@ -153,6 +170,7 @@ def _claim(
         branch=run.checkout.default_branch if target == "default" else branch,
         message=message or proposal["message"],
         wants_pull_request=pull_request,
+        owner_id=owner_id,
         claim_until=timezone.now() + CLAIM,
         files=[
             {

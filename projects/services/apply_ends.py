@@ -24,13 +24,15 @@ from projects.services.pull_requests import FAILED, PullRequest
 
 class Ending(Struct, frozen=True, kw_only=True):
     """How an order ends. `error` is the one that its request is answered with. `frees_key`: nothing
-    was written, and the request is carried out when it is sent again."""
+    was written, and the request is carried out when it is sent again. `unless_announced`: only if
+    nothing can have been written when it ends."""
 
     commit: str | None = None
     faults: Faults = {}
     error: DomainError | None = None
     pull_request: PullRequest = PullRequest()
     frees_key: bool = False
+    unless_announced: bool = False
 
 
 @transaction.atomic
@@ -42,7 +44,7 @@ def end_apply(order_id: UUID, ending: Ending) -> None:
         idempotency.lock(account=account)
     run = lock_run(account, found.run_id)
     order = run.applies.select_for_update().get(pk=order_id)
-    if order.ended_at is not None:
+    if order.ended_at is not None or (ending.unless_announced and order.announced_at is not None):
         return
     if ending.frees_key:
         idempotency.free(account=account, result=order.pk)

@@ -4,7 +4,10 @@ from datetime import timedelta
 from typing import Final
 
 import structlog
+from django.db.models import Func, Q, Value
+from django.db.models.functions import Greatest
 from django.utils import timezone
+from msgspec.structs import replace
 
 from common.errors import DomainError
 from integrations.workspaces.changes import FileFault
@@ -16,6 +19,7 @@ from integrations.workspaces.services.writing import Faults
 from projects.models import Apply, Run
 from projects.services.apply_ends import Ending, end_apply
 from projects.services.pull_requests import open_pull_request
+from work.leases.selectors import has_lapsed, is_given_up
 
 log = structlog.get_logger(__name__)
 
@@ -28,29 +32,62 @@ _SWEPT: Final = 20
 def settle_lapsed(*, run: Run) -> None:
     """Find out what an order has written whose process has died, and end it. The host is asked,
     unless nothing can have been written. Raises HostUnavailable, HostBusy, HostRefused,
-    WorkspaceNeedsReauth."""
-    order = run.applies.filter(ended_at=None, claim_until__lte=timezone.now()).first()
+    WorkspaceNeedsReauth where its claim has ended."""
+    order = run.applies.filter(_is_lapsed(has_lapsed("owner_id"))).first()
     if order is None:
         return
-    ending = _unwritten(order)
-    if order.announced_at is not None and run.checkout is not None:
-        try:
-            ending = _find(order, run.checkout)
-        except (WorkspaceGone, RepositoryNotFound):
-            ending = _unknown(order)
-    end_apply(order.pk, ending)
+    try:
+        _settle(order, run)
+    except DomainError:
+        if _is_over(order):
+            raise
 
 
 def settle_all_lapsed() -> None:
     """Do so for all runs, the longest lapsed first. A host that does not answer is asked again in a
     while, after the others."""
-    lapsed = Apply.objects.filter(ended_at=None, claim_until__lte=timezone.now())
+    lapsed = Apply.objects.filter(_is_lapsed(is_given_up("owner_id")))
     for order in lapsed.select_related("run").order_by("claim_until")[:_SWEPT]:
         try:
-            settle_lapsed(run=order.run)
+            _settle(order, order.run)
         except DomainError as error:
             log.info("apply.not_settled", apply_id=str(order.pk), code=error.code)
-            Apply.objects.filter(pk=order.pk).update(claim_until=timezone.now() + _ASKED_AGAIN)
+            again = Greatest("claim_until", Value(timezone.now() + _ASKED_AGAIN))
+            Apply.objects.filter(pk=order.pk).update(claim_until=again)
+
+
+def end_unannounced(order: Apply) -> None:
+    """End an order that its process does not carry out any more, unless it has ended or may have
+    been written."""
+    if Apply.objects.filter(pk=order.pk, ended_at=None, announced_at=None).exists():
+        end_apply(order.pk, _unannounced(order))
+
+
+def _is_lapsed(owner_has_lapsed: Func) -> Q:
+    """Orders whose claim, or whose process's lease, has ended."""
+    over = Q(claim_until__lte=timezone.now())
+    dead = Q(owner_id__isnull=False) & Q(owner_has_lapsed)
+    return Q(ended_at=None) & (over | dead)
+
+
+def _is_over(order: Apply) -> bool:
+    return order.claim_until <= timezone.now()
+
+
+def _settle(order: Apply, run: Run) -> None:
+    """End a lapsed order. What was announced may become visible until its claim ends: its process
+    may be frozen, and go on. Before, it is ended only if the host has the commit."""
+    if order.announced_at is None:
+        end_apply(order.pk, _unannounced(order))
+        return
+    ending = _unwritten(order)
+    if run.checkout is not None:
+        try:
+            ending = _find(order, run.checkout)
+        except (WorkspaceGone, RepositoryNotFound):
+            ending = _unknown(order)
+    if ending.commit is not None or _is_over(order):
+        end_apply(order.pk, ending)
 
 
 def _find(order: Apply, checkout: Checkout) -> Ending:
@@ -69,6 +106,11 @@ def _find(order: Apply, checkout: Checkout) -> Ending:
 def _unwritten(order: Apply) -> Ending:
     message = "It was interrupted before the commit was written."
     return Ending(faults=_faults(order, message), frees_key=True)
+
+
+def _unannounced(order: Apply) -> Ending:
+    """Its process may live, and announce it before this is written."""
+    return replace(_unwritten(order), unless_announced=True)
 
 
 def _unknown(order: Apply) -> Ending:
