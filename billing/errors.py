@@ -1,7 +1,8 @@
 """Why a call is not admitted. Each error says what the caller can do about it."""
 
-from typing import Any
+from typing import Any, Self
 
+from billing.types import Funds
 from common.errors import Conflict, DomainError, Forbidden, ValidationFailed
 from common.idempotency import KEY_HOURS
 from common.money import usd, usd_text
@@ -11,7 +12,7 @@ RUNNING_CALLS_RETRY = 10
 
 
 class PaymentRequired(DomainError):
-    """A 402. On `/api` its body always has the same six fields, null where they do not apply, and
+    """A 402. On `/api` its body always has the same eight fields, null where they do not apply, and
     the fields of the subclass (`own`). Amounts are given in nano-USD and shown in USD."""
 
     status = 402
@@ -22,7 +23,7 @@ class PaymentRequired(DomainError):
         *,
         model_key: str | None = None,
         plan: str | None = None,
-        balance: int | None = None,
+        funds: Funds | None = None,
         needed: int | None = None,
         retry_after: int | None = None,
         **own: Any,
@@ -32,13 +33,32 @@ class PaymentRequired(DomainError):
             retry_after=retry_after,
             model_key=model_key,
             plan=plan,
-            balance_usd=None if balance is None else usd(balance),
+            balance_usd=None if funds is None else usd(funds.balance),
+            held_usd=None if funds is None else usd(funds.held),
+            available_usd=None if funds is None else usd(funds.available),
             needed_usd=None if needed is None else usd(needed),
             **own,
         )
 
 
-class InsufficientBalance(PaymentRequired):
+# Where the money is there, and running calls hold it.
+_HELD = (
+    "Running calls hold what allowance and balance have left for this model. "
+    "Wait until they have ended, and try again."
+)
+
+
+class Insufficient(PaymentRequired):
+    """Allowance and balance do not cover a call. `retry_after` is set where they would if no other
+    call ran."""
+
+    @classmethod
+    def of(cls, *, is_held: bool, **fields: Any) -> Self:
+        """`is_held`: running calls hold the money."""
+        return cls(_HELD, retry_after=RUNNING_CALLS_RETRY, **fields) if is_held else cls(**fields)
+
+
+class InsufficientBalance(Insufficient):
     """Less than a cent is left of allowance and balance together. A much smaller request may
     pass."""
 
@@ -49,7 +69,7 @@ class InsufficientBalance(PaymentRequired):
     )
 
 
-class InsufficientForRequest(PaymentRequired):
+class InsufficientForRequest(Insufficient):
     """`afford_usd`: what is left of allowance and balance together, a cent or more."""
 
     code = "insufficient_for_request"

@@ -1,7 +1,7 @@
 """Maps the verdict of a hold to the error that says what the caller can do."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 from ai.catalog.types import Catalog
 from billing.errors import (
@@ -20,13 +20,15 @@ from billing.errors import (
     ModelNotAllowed,
     SpendCapReached,
 )
-from billing.types import FREE_MESSAGES, FREE_WINDOW_HOURS, HoldRequest
+from billing.types import FREE_MESSAGES, FREE_WINDOW_HOURS, Funds, HoldRequest
 from common.errors import DomainError
 from common.money import usd
 from common.times import iso_utc
 
 # The verdict of an admitted call.
 HELD = "held"
+# Asked after a refusal alone, so that an admission takes one statement.
+SHORTAGE = "SELECT * FROM money_shortage(%s)"
 _PLAIN: dict[str, type[DomainError]] = {
     "invalid_api_key": InvalidApiKey,
     "account_disabled": AccountDisabled,
@@ -38,15 +40,38 @@ _PLAIN: dict[str, type[DomainError]] = {
 }
 
 
-def refusal_of(request: HoldRequest, row: Sequence[Any], catalog: Catalog) -> DomainError:
-    """The error for a row of `money_hold` whose verdict is not HELD."""
-    verdict, plan, needed, afford, balance, used, reset_at = row
-    payer: dict[str, Any] = {"model_key": request.model_id, "plan": plan, "balance": balance}
+class Shortage(NamedTuple):
+    """What the account of a refused call has; `is_held`: it would pay the call if no other ran."""
+
+    funds: Funds
+    is_held: bool
+
+    @classmethod
+    def of(cls, balance: int, held: int, is_held: bool) -> Self:
+        """From a row of SHORTAGE."""
+        return cls(Funds(balance, held), is_held)
+
+
+def concerns_money(row: Sequence[Any]) -> bool:
+    """Does the error for this row of `money_hold` say what the account has?"""
+    return row[4] is not None
+
+
+def refusal_of(
+    request: HoldRequest, row: Sequence[Any], shortage: Shortage | None, catalog: Catalog
+) -> DomainError:
+    """The error for a row of `money_hold` whose verdict is not HELD; with the shortage where it
+    `concerns_money`."""
+    verdict, plan, needed, afford, _, used, reset_at = row
+    funds, is_held = shortage or (None, False)
+    payer: dict[str, Any] = {"model_key": request.model_id, "plan": plan, "funds": funds}
     match verdict:
         case "insufficient_balance":
-            return InsufficientBalance(**payer, needed=needed)
+            return InsufficientBalance.of(is_held=is_held, **payer, needed=needed)
         case "insufficient_for_request":
-            return InsufficientForRequest(**payer, needed=needed, afford_usd=usd(afford))
+            return InsufficientForRequest.of(
+                is_held=is_held, **payer, needed=needed, afford_usd=usd(afford)
+            )
         case "group_budget_exceeded":
             return GroupBudgetExceeded(**payer, needed=needed, afford_usd=usd(afford))
         case "group_budget_in_flight":

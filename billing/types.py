@@ -24,6 +24,17 @@ EndStatus = Literal["settled", "released", "expired"]
 ChargeStatus = Literal["held", "settled", "released", "expired"]
 
 
+class Funds(Struct, frozen=True):
+    """A prepaid balance, and what running calls hold of it; nano-USD."""
+
+    balance: int
+    held: int
+
+    @property
+    def available(self) -> int:
+        return self.balance - self.held
+
+
 class HoldRequest(Struct, frozen=True):
     """A call to be admitted. `worst_cost` is at cost; `seconds` until its deadline.
 

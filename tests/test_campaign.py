@@ -227,13 +227,13 @@ def test_files_that_are_written_to_a_repository_twice_are_seen(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("code", "plan_usd", "wrong"),
+    ("code", "paid_by_plan_usd", "wrong"),
     [("interrupted", None, 0), ("interrupted", 0.1, 1), ("upstream_error", None, 1)],
 )
 def test_a_reply_that_is_told_as_paid_stays_completed(
-    code: str, plan_usd: float | None, wrong: int
+    code: str, paid_by_plan_usd: float | None, wrong: int
 ) -> None:
-    metadata = {"status": "completed", "usage": {"plan_usd": plan_usd}}
+    metadata = {"status": "completed", "usage": {"paid_by_plan_usd": paid_by_plan_usd}}
     read = {"text": "Hello.", "finish": {"messageMetadata": metadata}}
     message = {"content": "Hello.", "status": "failed", "error": {"code": code}}
     assert len(wrong_of_a_reply(message, read)) == wrong

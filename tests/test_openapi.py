@@ -30,6 +30,7 @@ from billing.errors import (
     PlanRequired,
 )
 from billing.services.balance import change_plan
+from billing.types import Funds
 from common import envelope
 from conftest import Persona
 from conversations.models import Attachment
@@ -165,8 +166,8 @@ def test_every_answer_is_listed_by_its_status() -> None:
         FreeModelLocked(plan="free", free_models=["smollm2-135m"]),
         PlanRequired(plan="free", feature="council"),
         FeatureRequired(plan="starter", feature="video", required_plan="pro"),
-        InsufficientBalance(model_key="gpt-6-luna", balance=0, needed=1),
-        InsufficientForRequest(balance=5, needed=7, afford_usd=0.0),
+        InsufficientBalance(model_key="gpt-6-luna", funds=Funds(0, 0), needed=1),
+        InsufficientForRequest(funds=Funds(7, 2), needed=7, afford_usd=0.0),
     ],
     ids=lambda error: error.code,
 )

@@ -10,6 +10,7 @@ from msgspec import Struct
 from accounts.models import User
 from billing.errors import InsufficientBalance, InsufficientForRequest, PaymentRequired
 from billing.selectors.billing_snapshot import get_billing_snapshot
+from billing.types import Funds
 from common.money import NUSD_PER_CENT, usd
 
 
@@ -26,11 +27,14 @@ class Payment(Struct, frozen=True):
 
 class SpendingPower(Struct):
     """What an account can pay with, in nano-USD: its free balance, and the rest of this month's
-    allowance of each model."""
+    allowance of each model. `balance` and `unspent` are the same with what running calls hold, and
+    with what is paid here."""
 
     plan: str
     available: int
     allowances: dict[str, int]
+    balance: int
+    unspent: dict[str, int]
 
     def price(self, model_id: str, cost: int) -> Payment:
         """How a call of that cost is paid."""
@@ -58,16 +62,23 @@ class SpendingPower(Struct):
         payer: dict[str, Any] = {
             "model_key": model_id,
             "plan": self.plan,
-            "balance": self.available,
+            "funds": Funds(self.balance, self.balance - self.available),
             "needed": payment.total,
+            "is_held": 2 * max(0, worst_cost - self.unspent.get(model_id, 0)) <= self.balance,
         }
         if afford < NUSD_PER_CENT:
-            return InsufficientBalance(**payer)
-        return InsufficientForRequest(**payer, afford_usd=usd(afford))
+            return InsufficientBalance.of(**payer)
+        return InsufficientForRequest.of(**payer, afford_usd=usd(afford))
 
 
 def get_spending_power(user: User) -> SpendingPower:
     """What the user can pay with now. One query."""
     snapshot = get_billing_snapshot(user)
-    allowances = {each.model: each.remaining for each in snapshot.allowances}
-    return SpendingPower(snapshot.plan, snapshot.funds.available, allowances)
+    funds, allowances = snapshot.funds, snapshot.allowances
+    return SpendingPower(
+        plan=snapshot.plan,
+        available=funds.available,
+        allowances={each.model: each.remaining for each in allowances},
+        balance=funds.balance,
+        unspent={each.model: each.unspent for each in allowances},
+    )

@@ -11,7 +11,7 @@ from msgspec import Struct
 from accounts.models import User
 from billing.models import Wallet
 from billing.queries import fetch_rows
-from billing.types import FREE_WINDOW_HOURS
+from billing.types import FREE_WINDOW_HOURS, Funds
 
 _SNAPSHOT = """
 SELECT w.balance, w.held, s.plan_id, p.features::json, this.month,
@@ -35,17 +35,6 @@ WHERE w.account_id = %s AND w.used > 0
   AND w.window_start > clock.now - make_interval(hours => %s)"""
 
 
-class Funds(Struct, frozen=True):
-    """A prepaid balance, and what running calls hold of it; nano-USD."""
-
-    balance: int
-    held: int
-
-    @property
-    def available(self) -> int:
-        return self.balance - self.held
-
-
 class ModelAllowance(Struct, frozen=True):
     """What an account may use of one model this month from its plan, in nano-USD at cost."""
 
@@ -57,6 +46,10 @@ class ModelAllowance(Struct, frozen=True):
     @property
     def remaining(self) -> int:
         return max(0, self.granted - self.used - self.held)
+
+    @property
+    def unspent(self) -> int:
+        return max(0, self.granted - self.used)
 
 
 class BillingSnapshot(Struct, frozen=True):

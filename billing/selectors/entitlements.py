@@ -12,14 +12,13 @@ from ai.provider_health.services import refusal_of
 from billing.selectors import free_budget
 from billing.selectors.billing_snapshot import (
     BillingSnapshot,
-    Funds,
     ModelAllowance,
     OpenWindow,
     get_billing_snapshot,
     get_free_windows,
 )
 from billing.selectors.subscriptions import end_of
-from billing.types import FREE_MESSAGES, FREE_PLAN, FREE_WINDOW_HOURS
+from billing.types import FREE_MESSAGES, FREE_PLAN, FREE_WINDOW_HOURS, Funds
 
 # The modalities of the web app.
 _MODALITIES: frozenset[Modality] = frozenset({"chat", "image", "speech", "video", "3d"})

@@ -17,7 +17,7 @@ def require_feature(user: User, feature: str) -> None:
     mine = Subscription.objects.select_related("plan").get(account=user)
     if mine.plan.features.get(feature):
         return
-    payer: dict[str, Any] = {"plan": mine.plan_id, "balance": get_funds(user).available}
+    payer: dict[str, Any] = {"plan": mine.plan_id, "funds": get_funds(user)}
     plans = list(Plan.objects.all())
     if all(plan.features.get(feature) for plan in plans if plan.price != 0):
         raise PlanRequired(feature=feature, **payer)

@@ -60,8 +60,7 @@ def find_refusal(
         return FreeBudgetSpent(retry_after=min(_seconds_left(), MAX_RETRY_SECONDS))
     if user.email_verified or not _is_share_spent(user, costs):
         return None
-    balance = get_funds(user).available
-    return EmailUnverified(model_key=model_id, plan=FREE_PLAN, balance=balance)
+    return EmailUnverified(model_key=model_id, plan=FREE_PLAN, funds=get_funds(user))
 
 
 def must_verify(user: User) -> bool:

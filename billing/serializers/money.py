@@ -7,9 +7,10 @@ from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
 from billing.models import LedgerEntry
-from billing.selectors.billing_snapshot import BillingSnapshot, Funds, ModelAllowance
+from billing.selectors.billing_snapshot import BillingSnapshot, ModelAllowance
 from billing.selectors.plans import FreeTier, Grant, PlanOffer
 from billing.selectors.subscriptions import CurrentSubscription
+from billing.types import Funds
 from common.fields import CentsField, TextField, UsdField
 
 MIN_TOPUP_USD, MAX_TOPUP_USD = 1, 10_000

@@ -12,8 +12,8 @@ from common.fields import UsdField
 
 @extend_schema_serializer(component_name="CallUsage")
 class UsageSerializer(serializers.Serializer[ChargeUsage]):
-    """What a call used. `cost_usd` is its cost at the listed rate; `plan_usd` and `balance_usd` are
-    what was paid for it."""
+    """What a call used. `listed_usd` is its cost at the listed rate; `paid_by_plan_usd` and
+    `paid_by_balance_usd` are what was paid for it."""
 
     input_tokens = serializers.IntegerField(read_only=True)
     output_tokens = serializers.IntegerField(read_only=True)
@@ -22,14 +22,15 @@ class UsageSerializer(serializers.Serializer[ChargeUsage]):
         read_only=True, help_text="Of the input, those that the provider has read from its cache."
     )
     total_tokens = serializers.IntegerField(read_only=True)
-    cost_usd = UsdField(source="cost")
-    plan_usd = UsdField(source="plan")
-    balance_usd = UsdField(source="balance")
+    listed_usd = UsdField(source="cost")
+    paid_by_plan_usd = UsdField(source="plan")
+    paid_by_balance_usd = UsdField(source="balance")
 
 
 class UsageRecordSerializer(serializers.Serializer[Any]):
-    """A call. `cost_usd` is its cost at the listed rate; `plan_usd` and `balance_usd` are what was
-    paid for it. A held call still runs, and shows its usage so far."""
+    """A call. `listed_usd` is its cost at the listed rate; `paid_by_plan_usd` and
+    `paid_by_balance_usd` are what was paid for it. A held call still runs, and shows its usage so
+    far."""
 
     id = serializers.UUIDField(read_only=True)
     source = serializers.ChoiceField(  # type: ignore[assignment]
@@ -45,9 +46,9 @@ class UsageRecordSerializer(serializers.Serializer[Any]):
     images = serializers.IntegerField(read_only=True)
     seconds = serializers.IntegerField(read_only=True, help_text="Of audio or video.")
     assets = serializers.IntegerField(read_only=True, help_text="3D assets.")
-    cost_usd = UsdField(source="cost")
-    plan_usd = UsdField(source="charge_plan")
-    balance_usd = UsdField(source="charge_balance")
+    listed_usd = UsdField(source="cost")
+    paid_by_plan_usd = UsdField(source="charge_plan")
+    paid_by_balance_usd = UsdField(source="charge_balance")
     created_at = serializers.DateTimeField(source="admitted_at", read_only=True)
 
 

@@ -13,7 +13,7 @@ import psycopg
 
 from ai.catalog.selectors import aget_catalog
 from billing.errors import AnswerLost
-from billing.hold_errors import HELD, refusal_of
+from billing.hold_errors import HELD, SHORTAGE, Shortage, concerns_money, refusal_of
 from billing.services.endings import EXPIRE, RESOLVE
 from billing.services.holds import HOLD
 from billing.types import (
@@ -65,8 +65,12 @@ async def _hold(request: HoldRequest, request_key: RequestKey | None) -> StoredA
 
 
 async def _check(request: HoldRequest, row: Sequence[Any]) -> None:
-    if row[0] != HELD:
-        raise refusal_of(request, row, await aget_catalog())
+    if row[0] == HELD:
+        return
+    shortage = None
+    if concerns_money(row):
+        shortage = Shortage.of(*await get_database().row(SHORTAGE, (as_json(request),)))
+    raise refusal_of(request, row, shortage, await aget_catalog())
 
 
 async def resolve(

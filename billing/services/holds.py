@@ -1,7 +1,7 @@
 """Holding for a call in a Django transaction, together with the rows about the call."""
 
 from ai.catalog.selectors import get_catalog
-from billing.hold_errors import HELD, refusal_of
+from billing.hold_errors import HELD, SHORTAGE, Shortage, concerns_money, refusal_of
 from billing.queries import fetch_row
 from billing.types import HoldRequest, as_json
 from observability.tracing import spans
@@ -21,8 +21,12 @@ def hold(request: HoldRequest) -> None:
     """
     with spans.span("hold", charge_id=str(request.charge_id)):
         row = fetch_row(HOLD, as_json(request))
-        if row[0] != HELD:
-            raise refusal_of(request, row, get_catalog())
+        if row[0] == HELD:
+            return
+        shortage = None
+        if concerns_money(row):
+            shortage = Shortage.of(*fetch_row(SHORTAGE, as_json(request)))
+        raise refusal_of(request, row, shortage, get_catalog())
 
 
 def hold_for_job(request: HoldRequest) -> None:

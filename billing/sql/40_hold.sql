@@ -173,6 +173,22 @@ BEGIN
     verdict := 'held';
 END $$;
 
+-- After a refusal of a call that money_hold was asked for: the balance, what running calls hold of it,
+-- and whether allowance and balance would pay the call if no other call ran.
+CREATE OR REPLACE FUNCTION money_shortage(
+    p_hold json, OUT balance bigint, OUT held bigint, OUT is_held boolean)
+LANGUAGE sql STABLE SET enable_seqscan = off AS $$
+    SELECT w.balance, w.held,
+           2 * (h.worst_cost - least(h.worst_cost, greatest(0, coalesce(
+               a.granted - a.used, granted_allowance(h.account_id, s.plan_id, h.model_id), 0))))
+           <= w.balance
+    FROM json_to_record(p_hold) AS h(account_id uuid, model_id text, worst_cost bigint)
+    JOIN billing_wallet w USING (account_id)
+    JOIN billing_subscription s USING (account_id)
+    LEFT JOIN billing_allowance a
+        ON a.account_id = h.account_id AND a.model_id = h.model_id AND a.month = money_month()
+$$;
+
 -- End those of an account's charges whose owner has gone or whose time is over. The oldest first, as
 -- the sweep does it: who comes first takes what is left of an allowance. The caller holds the wallet.
 CREATE OR REPLACE FUNCTION expire_lapsed_charges(p_account uuid, p_now timestamptz)

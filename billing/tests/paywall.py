@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from asgiref.sync import async_to_sync
-from django.urls import path
+from django.urls import include, path
 from drf_spectacular.utils import extend_schema
 from rest_framework.decorators import api_view
 from rest_framework.response import Response
@@ -16,6 +16,7 @@ from ai.catalog.selectors import get_catalog
 from billing.selectors.features import require_feature
 from billing.services import charges
 from billing.types import HoldRequest
+from billing.urls import billing_routes
 from common.database import get_database
 from common.ids import uuid7
 
@@ -57,6 +58,7 @@ def use_feature(request: Any, feature: str) -> Response:
 
 
 urlpatterns = [
+    path("api/billing/", include(billing_routes)),
     path("api/calls", begin_call),
     path("api/features/<str:feature>", use_feature),
 ]

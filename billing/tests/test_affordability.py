@@ -5,10 +5,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from billing.errors import InsufficientBalance
+from billing.hold_errors import SHORTAGE
 from billing.selectors.affordability import Payment, SpendingPower, get_spending_power
 from billing.services import balance
 from billing.tests import bank
 from billing.tests.bank import BALANCE_ONLY, IN_PLAN, live_owner, new_account, release_all
+from billing.types import as_json
 from common.ids import uuid7
 from common.money import NUSD_PER_CENT
 
@@ -36,11 +38,14 @@ def test_a_spending_power_refuses_what_a_hold_refuses(
         assert (row.hold_plan, row.hold_balance) == (payment.plan, payment.balance)
     else:
         assert refusal.extra["needed_usd"] == payment.total / 1e9
+        call = bank.request_for(alice, worst, owner=owner, price=bank.price_of(model), model=model)
+        *_, is_held = bank.run(SHORTAGE, as_json(call))
+        assert is_held == (refusal.retry_after is not None)
     release_all(alice)
 
 
 def test_calls_are_paid_one_after_the_other() -> None:
-    spending_power = SpendingPower("max", 100, {"a": 30})
+    spending_power = SpendingPower("max", 100, {"a": 30}, 100, {"a": 30})
 
     assert spending_power.pay("a", 20) == Payment(20, 0)
     assert spending_power.pay("a", 20) == Payment(10, 20)

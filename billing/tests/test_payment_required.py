@@ -23,7 +23,8 @@ from common.times import iso_utc
 pytestmark = [pytest.mark.usefixtures("committed"), pytest.mark.urls("billing.tests.paywall")]
 
 # Of every 402, whatever its code.
-BASE = {"code", "message", "model_key", "plan", "balance_usd", "needed_usd"}
+FUNDS = {"balance_usd", "held_usd", "available_usd"}
+BASE = {"code", "message", "model_key", "plan", "needed_usd", *FUNDS}
 
 
 def begin(user: User, model: str, worst_cost: int, *, chat: bool = False) -> Any:
@@ -47,6 +48,11 @@ def detail(response: Any, *own: str) -> dict[str, Any]:
     return said
 
 
+def free_funds(usd: float) -> dict[str, float]:
+    """What a 402 says of a balance of which no running call holds anything."""
+    return {"balance_usd": usd, "held_usd": 0, "available_usd": usd}
+
+
 def test_insufficient_balance_says_what_was_needed() -> None:
     alice = new_account(plan="max", balance=0)
 
@@ -56,7 +62,7 @@ def test_insufficient_balance_says_what_was_needed() -> None:
         "code": "insufficient_balance",
         "model_key": BALANCE_ONLY,
         "plan": "max",
-        "balance_usd": 0.0,
+        **free_funds(0.0),
         "needed_usd": 0.5,
     }
 
@@ -70,7 +76,7 @@ def test_insufficient_for_request_says_what_can_be_afforded() -> None:
         "code": "insufficient_for_request",
         "model_key": IN_PLAN,
         "plan": "max",
-        "balance_usd": 0.1,
+        **free_funds(0.1),
         "needed_usd": 1.7,  # 1.5 from the plan, and twice the rest
         "afford_usd": 1.6,
     }
@@ -79,13 +85,60 @@ def test_insufficient_for_request_says_what_can_be_afforded() -> None:
     release(admitted.json()["charge"])
 
 
-def test_the_balance_of_a_402_is_what_no_running_call_holds() -> None:
+def shown(user: User, path: str) -> dict[str, float]:
+    """The amounts that all answers about money share, as another endpoint shows them."""
+    answer = client_of(user).get(path).json()
+    return {name: answer[name] for name in FUNDS}
+
+
+def test_the_funds_of_a_402_are_those_of_the_balance_and_the_wallet() -> None:
     alice = new_account(plan="max", balance=100_000_000)
     assert begin(alice, BALANCE_ONLY, 30_000_000).status_code == 200
 
-    refused = detail(begin(alice, BALANCE_ONLY, 30_000_000), "afford_usd")
+    refused = detail(begin(alice, BALANCE_ONLY, 60_000_000), "afford_usd")
 
-    assert (refused["balance_usd"], refused["afford_usd"]) == (0.04, 0.04)
+    funds = {"balance_usd": 0.1, "held_usd": 0.06, "available_usd": 0.04}
+    assert {name: refused[name] for name in FUNDS} == funds
+    assert shown(alice, "/api/billing/balance") == shown(alice, "/api/billing/wallet") == funds
+    assert refused["afford_usd"] == 0.04
+    release_all(alice)
+
+
+@pytest.mark.parametrize(
+    ("model", "balance", "held", "code"),
+    [
+        (BALANCE_ONLY, 100_000_000, 45_000_000, "insufficient_for_request"),
+        (BALANCE_ONLY, 100_000_000, 50_000_000, "insufficient_balance"),
+        (IN_PLAN, 0, 1_500_000_000, "insufficient_balance"),  # the allowance is held
+    ],
+)
+def test_money_that_running_calls_hold_is_waited_for(
+    model: str, balance: int, held: int, code: str
+) -> None:
+    alice = new_account(plan="max", balance=balance)
+    assert begin(alice, model, held).status_code == 200
+
+    response = begin(alice, model, 30_000_000)
+
+    said = response.json()["detail"]
+    assert (response.status_code, said["code"]) == (402, code)
+    assert response["Retry-After"] == "10"
+    assert "Wait until they have ended" in said["message"]
+    assert "op up" not in said["message"]
+    release_all(alice)
+    admitted = begin(alice, model, 30_000_000)
+    assert admitted.status_code == 200
+    release(admitted.json()["charge"])
+
+
+def test_a_request_that_would_not_be_covered_by_what_is_held_either_is_not_waited_for() -> None:
+    alice = new_account(plan="max", balance=100_000_000)
+    assert begin(alice, BALANCE_ONLY, 30_000_000).status_code == 200
+
+    response = begin(alice, BALANCE_ONLY, 50_000_001)
+
+    assert "Retry-After" not in response
+    assert "top up" in response.json()["detail"]["message"]
     release_all(alice)
 
 
@@ -102,7 +155,7 @@ def test_free_limit_says_when_the_window_begins_anew() -> None:
         "code": "free_limit",
         "model_key": FREE_MODEL,
         "plan": "free",
-        "balance_usd": 5.0,
+        **free_funds(5.0),
         "needed_usd": None,
         "limit": 10,
         "window_hours": 4,
@@ -121,7 +174,7 @@ def test_free_model_locked_names_the_free_ones() -> None:
         "code": "free_model_locked",
         "model_key": BALANCE_ONLY,
         "plan": "free",
-        "balance_usd": 0.0,
+        **free_funds(0.0),
         "needed_usd": None,
         "free_models": get_catalog().free_models,
     }
@@ -138,7 +191,7 @@ def test_plan_required_names_the_feature(feature: str) -> None:
         "code": "plan_required",
         "model_key": None,
         "plan": "free",
-        "balance_usd": 1.0,
+        **free_funds(1.0),
         "needed_usd": None,
         "feature": feature,
     }
@@ -156,7 +209,7 @@ def test_feature_required_names_the_smallest_plan_that_has_it(plan: str, feature
         "code": "feature_required",
         "model_key": None,
         "plan": plan,
-        "balance_usd": 0.0,
+        **free_funds(0.0),
         "needed_usd": None,
         "feature": feature,
         "required_plan": "pro",

@@ -76,9 +76,9 @@ def test_a_record_says_what_was_used_and_who_paid_how_much() -> None:
         "images": 0,
         "seconds": 0,
         "assets": 0,
-        "cost_usd": 1.55,
-        "plan_usd": 1.5,
-        "balance_usd": 0.1,
+        "listed_usd": 1.55,
+        "paid_by_plan_usd": 1.5,
+        "paid_by_balance_usd": 0.1,
     }
 
 
@@ -89,7 +89,7 @@ def test_a_picture_is_counted_by_the_piece() -> None:
 
     [record] = usage(alice)
 
-    assert (record["images"], record["cost_usd"], record["plan_usd"]) == (2, 0.046, 0.046)
+    assert (record["images"], record["listed_usd"], record["paid_by_plan_usd"]) == (2, 0.046, 0.046)
 
 
 def test_a_film_is_counted_by_the_second_and_an_asset_by_the_piece() -> None:
@@ -101,8 +101,8 @@ def test_a_film_is_counted_by_the_second_and_an_asset_by_the_piece() -> None:
 
     by_model = {record["model"]: record for record in usage(alice)}
 
-    assert (by_model["veo-3.1"]["seconds"], by_model["veo-3.1"]["balance_usd"]) == (8, 6.56)
-    assert (by_model["meshy-6"]["assets"], by_model["meshy-6"]["balance_usd"]) == (1, 0.84)
+    assert (by_model["veo-3.1"]["seconds"], by_model["veo-3.1"]["paid_by_balance_usd"]) == (8, 6.56)
+    assert (by_model["meshy-6"]["assets"], by_model["meshy-6"]["paid_by_balance_usd"]) == (1, 0.84)
 
 
 def test_audio_is_counted_by_the_second() -> None:
@@ -112,7 +112,11 @@ def test_audio_is_counted_by_the_second() -> None:
 
     [record] = usage(alice)
 
-    assert (record["seconds"], record["plan_usd"], record["balance_usd"]) == (13, 0, 0.002384)
+    assert (record["seconds"], record["paid_by_plan_usd"], record["paid_by_balance_usd"]) == (
+        13,
+        0,
+        0.002384,
+    )
 
 
 def test_every_status_is_shown_and_what_runs_as_far_as_it_has_come() -> None:
@@ -126,13 +130,13 @@ def test_every_status_is_shown_and_what_runs_as_far_as_it_has_come() -> None:
 
     rows = {UUID(row["id"]): row for row in usage(alice)}
 
-    assert {charge: (row["status"], row["cost_usd"]) for charge, row in rows.items()} == {
+    assert {charge: (row["status"], row["listed_usd"]) for charge, row in rows.items()} == {
         running: ("held", 0.00000004),
         crashed: ("expired", 0.00000006),
         failed: ("released", 0),
     }
-    assert rows[running]["balance_usd"] == 0
-    assert rows[crashed]["balance_usd"] == 0.00000012
+    assert rows[running]["paid_by_balance_usd"] == 0
+    assert rows[crashed]["paid_by_balance_usd"] == 0.00000012
     release(running)
 
 
@@ -163,8 +167,8 @@ def test_a_free_message_is_the_users_and_costs_nothing_but_a_title_is_the_platfo
     [record] = usage(charlie)
 
     assert record["id"] == str(message)
-    assert record["cost_usd"] == 0.0000009
-    assert (record["plan_usd"], record["balance_usd"]) == (0, 0)
+    assert record["listed_usd"] == 0.0000009
+    assert (record["paid_by_plan_usd"], record["paid_by_balance_usd"]) == (0, 0)
 
 
 def test_it_can_be_narrowed_to_utc_days_which_are_both_included() -> None:

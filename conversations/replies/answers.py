@@ -104,7 +104,7 @@ def _unsettled(reply: Reply) -> dict[str, Any]:
     )
     view = message_in_event(state)
     if view["usage"] is not None:
-        view["usage"] |= {"plan_usd": None, "balance_usd": None}
+        view["usage"] |= {"paid_by_plan_usd": None, "paid_by_balance_usd": None}
     return view
 
 

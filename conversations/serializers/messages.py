@@ -78,11 +78,12 @@ class FeedbackSerializer(serializers.Serializer[Any]):
 
 @extend_schema_serializer(component_name="ReplyUsage")
 class ReplyUsageSerializer(UsageSerializer):
-    """What a reply used. `cost_usd` is its cost at the listed rate; `plan_usd` and `balance_usd`
-    are what was paid for it, null in the answer to a message while that is not known."""
+    """What a reply used. `listed_usd` is its cost at the listed rate; `paid_by_plan_usd` and
+    `paid_by_balance_usd` are what was paid for it, null in the answer to a message while that is
+    not known."""
 
-    plan_usd = UsdField(source="plan", allow_null=True)
-    balance_usd = UsdField(source="balance", allow_null=True)
+    paid_by_plan_usd = UsdField(source="plan", allow_null=True)
+    paid_by_balance_usd = UsdField(source="balance", allow_null=True)
 
 
 @extend_schema_serializer(component_name="MessageInEvent")
@@ -160,7 +161,7 @@ def _usage(usage: ChargeUsage) -> dict[str, Any]:
         "reasoning_tokens": usage.reasoning_tokens,
         "cached_tokens": usage.cached_tokens,
         "total_tokens": usage.total_tokens,
-        "cost_usd": usd(usage.cost),
-        "plan_usd": usd(usage.plan),
-        "balance_usd": usd(usage.balance),
+        "listed_usd": usd(usage.cost),
+        "paid_by_plan_usd": usd(usage.plan),
+        "paid_by_balance_usd": usd(usage.balance),
     }

@@ -9,8 +9,8 @@ from conversations.transcripts import Transcription
 
 @extend_schema_serializer(component_name="SpeechUsage")
 class SpeechUsageSerializer(UsageSerializer):
-    """The usage of a call: `seconds` of audio, and no tokens. `cost_usd` is its cost at the listed
-    rate; `plan_usd` and `balance_usd` are what was paid for it."""
+    """The usage of a call: `seconds` of audio, and no tokens. `listed_usd` is its cost at the
+    listed rate; `paid_by_plan_usd` and `paid_by_balance_usd` are what was paid for it."""
 
     seconds = serializers.IntegerField(read_only=True)
 

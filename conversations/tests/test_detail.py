@@ -180,9 +180,9 @@ def test_a_reply_that_was_billed_tells_what_it_used() -> None:
         "reasoning_tokens": 0,
         "cached_tokens": 0,
         "total_tokens": 15,
-        "cost_usd": 0.001,
-        "plan_usd": 0.0,
-        "balance_usd": 0.002,
+        "listed_usd": 0.001,
+        "paid_by_plan_usd": 0.0,
+        "paid_by_balance_usd": 0.002,
     }
 
 

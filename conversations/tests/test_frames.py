@@ -87,8 +87,8 @@ def test_the_end_says_what_it_cost() -> None:
 
 def test_small_amounts_have_no_exponent() -> None:
     """As in JSON answers: 55,100 nano-USD are 0.0000551, which Python would write 5.51e-05."""
-    usage = {**USAGE, "cost_usd": usd(55_100)}
-    assert b'"cost_usd":0.0000551' in Frames().end({**COMPLETED, "usage": usage})
+    usage = {**USAGE, "listed_usd": usd(55_100)}
+    assert b'"listed_usd":0.0000551' in Frames().end({**COMPLETED, "usage": usage})
 
 
 def test_words_of_providers_become_those_of_the_protocol() -> None:

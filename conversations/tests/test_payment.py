@@ -47,8 +47,8 @@ def test_a_free_message_costs_its_user_nothing_whatever_the_balance(speaker: New
     charge = alice.charge(heard.reply_id)
     assert (charge.source, charge.funding) == ("web", "platform")
     assert charge.cost > 0
-    assert (heard.usage["plan_usd"], heard.usage["balance_usd"]) == (0, 0)
-    assert heard.usage["cost_usd"] > 0
+    assert (heard.usage["paid_by_plan_usd"], heard.usage["paid_by_balance_usd"]) == (0, 0)
+    assert heard.usage["listed_usd"] > 0
     assert Wallet.objects.get(account=alice.user).balance == 5 * NUSD_PER_USD
 
 
@@ -86,8 +86,8 @@ def test_a_free_message_that_fails_before_it_is_answered_comes_back(
 def test_the_plan_pays_first(speaker: NewSpeaker) -> None:
     alice = speaker(balance_usd=0)
     heard = alice.send(alice.begin(model=FREE_MODEL))
-    assert heard.usage["plan_usd"] == heard.usage["cost_usd"] > 0
-    assert heard.usage["balance_usd"] == 0
+    assert heard.usage["paid_by_plan_usd"] == heard.usage["listed_usd"] > 0
+    assert heard.usage["paid_by_balance_usd"] == 0
 
 
 def test_the_balance_pays_twice_the_rest(speaker: NewSpeaker) -> None:
@@ -115,8 +115,8 @@ def test_input_from_the_provider_s_cache_is_told_and_paid_at_its_own_price(
     model = get_catalog().models[BALANCE_ONLY]
     assert charge.cost == chat_cost(model, charge.tokens_in, charge.tokens_out, 6)
     assert charge.cost < chat_cost(model, charge.tokens_in, charge.tokens_out)
-    assert (usage["cached_tokens"], usage["cost_usd"]) == (6, usd(charge.cost))
-    assert usage["balance_usd"] == usd(2 * charge.cost)
+    assert (usage["cached_tokens"], usage["listed_usd"]) == (6, usd(charge.cost))
+    assert usage["paid_by_balance_usd"] == usd(2 * charge.cost)
     records = alice.http.get("/api/users/me/usage", headers=alice.headers).json()
     assert [record["cached_tokens"] for record in records] == [6]
 
@@ -188,5 +188,5 @@ def test_a_reply_counts_as_usage_of_the_web_and_of_no_key(speaker: NewSpeaker) -
     heard = alice.send(alice.begin())
     rows = alice.http.get("/api/users/me/usage", headers=alice.headers).json()
     assert [(row["source"], row["model"]) for row in rows] == [("web", FREE_MODEL)]
-    assert rows[0]["cost_usd"] == heard.usage["cost_usd"]
+    assert rows[0]["listed_usd"] == heard.usage["listed_usd"]
     assert alice.charge(heard.reply_id).api_key_id is None

@@ -26,7 +26,7 @@ def test_a_new_reply_stands_beside_the_old_one(speaker: NewSpeaker) -> None:
     assert [reply["content"] for reply in replies] == ["Deep.", "Deep."]
     assert shown["active_leaf_id"] == second.reply_id
     assert second.metadata["user_message_id"] == question["id"]
-    assert second.usage["cost_usd"] > 0
+    assert second.usage["listed_usd"] > 0
     assert len(alice.calls()) == 2
 
 

@@ -54,7 +54,7 @@ def test_each_pays_for_what_they_ask_in_one_conversation(speaker: NewSpeaker) ->
 def test_what_a_reply_has_cost_is_shown_to_who_has_paid_it(speaker: NewSpeaker) -> None:
     alice, bob, conversation = together(speaker)
     heard = bob.send(conversation)
-    assert heard.usage["cost_usd"] > 0
+    assert heard.usage["listed_usd"] > 0
     shown = bob.message(conversation, heard.reply_id)
     assert shown["usage"] == heard.usage
     assert alice.message(conversation, heard.reply_id) == {**shown, "usage": None}
@@ -69,7 +69,7 @@ def test_a_reader_of_the_stream_is_not_told_the_cost(speaker: NewSpeaker) -> Non
             heard = read.to_the_end()
         own = asked.to_the_end()
     assert heard.text == own.text
-    assert own.usage["cost_usd"] > 0
+    assert own.usage["listed_usd"] > 0
     assert heard.usage is None
 
 

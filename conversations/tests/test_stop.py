@@ -55,7 +55,7 @@ def test_a_reply_that_is_stopped_keeps_its_text_and_is_billed(
     assert charge.tokens_out == estimate_text(heard.text)
     assert len(heard.text.split()) <= charge.tokens_out <= call["bytes_emitted"] // 3
     assert heard.usage == reply["usage"]
-    assert heard.usage["balance_usd"] == 2 * heard.usage["cost_usd"] > 0
+    assert heard.usage["paid_by_balance_usd"] == 2 * heard.usage["listed_usd"] > 0
 
 
 def stop_before_any_output(person: Speaker, conversation: str, **named: str) -> Heard:
@@ -117,7 +117,7 @@ def test_what_came_first_after_that_is_billed_and_changes_nothing_else(
     assert charge.tokens_in > 0
     assert 0 < charge.tokens_out < 100
     after = alice.message(conversation, heard.reply_id)
-    assert after["usage"]["balance_usd"] == charge.charge_balance / NUSD_PER_USD > 0
+    assert after["usage"]["paid_by_balance_usd"] == charge.charge_balance / NUSD_PER_USD > 0
     assert after | {"usage": None} == before
     assert Job.objects.get(pk=heard.reply_id).status == Job.Status.CANCELLED
     log = Event.objects.filter(stream_id=heard.reply_id).order_by("seq")
@@ -248,7 +248,7 @@ def test_what_is_stopped_before_any_output_is_sent_once(speaker: NewSpeaker) -> 
         assert (again.reply_id, again.types) == (heard.reply_id, heard.types)
         settling.append(settled(alice, heard.reply_id).status)
     assert settling == ["held", "settled", "settled"]
-    assert again.usage["cost_usd"] > 0
+    assert again.usage["listed_usd"] > 0
     assert len(alice.calls()) == 1
 
 

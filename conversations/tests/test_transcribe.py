@@ -65,9 +65,9 @@ def test_audio_is_written_down_and_billed_by_the_second(
             "cached_tokens": 0,
             "total_tokens": 0,
             "seconds": 13,
-            "cost_usd": cost / NUSD_PER_USD,
-            "plan_usd": 0,
-            "balance_usd": 2 * cost / NUSD_PER_USD,
+            "listed_usd": cost / NUSD_PER_USD,
+            "paid_by_plan_usd": 0,
+            "paid_by_balance_usd": 2 * cost / NUSD_PER_USD,
         },
     }
     [call] = alice.calls()
@@ -193,7 +193,7 @@ def test_a_free_account_pays_from_its_balance_and_uses_no_free_message(
     dictation: NewDictation,
 ) -> None:
     rich = dictation(plan="free", balance_usd=1)
-    assert rich.transcript()["usage"]["balance_usd"] > 0
+    assert rich.transcript()["usage"]["paid_by_balance_usd"] > 0
     [charge] = rich.charges()
     assert (charge.funding, charge.free_window_start) == ("customer", None)
 

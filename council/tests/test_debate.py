@@ -8,6 +8,7 @@ import pytest
 from accounts.models import User
 from ai.inference.errors import AnswerInterrupted, UpstreamFailed
 from billing.errors import InsufficientBalance
+from billing.types import Funds
 from common.errors import DomainError, NotFound, ValidationFailed
 from council.errors import CardRunning, NotEnoughCards, SessionBusy, TooManyVersions
 from council.models import Card, Session, Status, Turn, Version
@@ -204,7 +205,7 @@ def test_who_fails_takes_no_part_any_more(council: Session, alice: User, how: st
     elif how == "died":
         manual.begin(bad).on_lost()
     else:
-        refusal = InsufficientBalance(model_key=MODELS[2], plan="max", balance=0, needed=1)
+        refusal = InsufficientBalance(model_key=MODELS[2], plan="max", funds=Funds(0, 0), needed=1)
         manual.take(bad).give_up(refusal)
     for card in good:
         manual.answer(card, manual.revised("4 km."))

@@ -92,7 +92,7 @@ def test_amounts_are_written_as_in_all_other_answers(alice: CouncilClient) -> No
 
     written = render(replace(document, usage=usage), "json")
 
-    assert '"cost_usd": 0.0000551,' in written
+    assert '"listed_usd": 0.0000551,' in written
     assert FastJSONRenderer().render({"cost_usd": usd(55_100)}) == b'{"cost_usd":0.0000551}'
 
 

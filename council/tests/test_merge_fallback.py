@@ -24,6 +24,7 @@ from ai.inference.errors import (
 from ai.providers.config import SIMULATED_BY_DEFAULT, from_environ
 from billing.errors import InsufficientBalance
 from billing.tests import bank
+from billing.types import Funds
 from common.database import DatabaseUnavailable
 from common.errors import DomainError, ServiceUnavailable
 from council.models import Card, Generation, Session
@@ -122,7 +123,7 @@ def test_another_model_takes_over(council: Session, failure: DomainError) -> Non
         InputTooLong(),
         CallCancelled(),
         CallInterrupted(),
-        InsufficientBalance(model_key=REQUESTED, plan="max", balance=0, needed=1),
+        InsufficientBalance(model_key=REQUESTED, plan="max", funds=Funds(0, 0), needed=1),
     ],
 )
 def test_no_other_model_is_asked_what_was_refused_or_broke_off(

@@ -36,7 +36,8 @@ pytestmark = pytest.mark.usefixtures("committed", "providers")
 # Its provider has no key here.
 UNREACHED = "mistral-medium-3.5"
 ALSO_IN_PLAN = "claude-haiku-5-5"
-BASE = {"code", "message", "model_key", "plan", "balance_usd", "needed_usd"}
+FUNDS = {"balance_usd", "held_usd", "available_usd"}
+BASE = {"code", "message", "model_key", "plan", "needed_usd", *FUNDS}
 
 
 @pytest.fixture

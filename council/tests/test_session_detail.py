@@ -29,7 +29,7 @@ def test_it_has_the_cards_oldest_first_with_text_and_usage(alice: CouncilClient)
     assert (found["status"], found["activity"]) == ("completed", None)
     first = found["cards"][0]
     assert (first["usage"]["input_tokens"], first["usage"]["output_tokens"]) == (5, 10)
-    paid = first["usage"]["plan_usd"] + first["usage"]["balance_usd"]
+    paid = first["usage"]["paid_by_plan_usd"] + first["usage"]["paid_by_balance_usd"]
     assert first["cost_usd"] == paid > 0
     assert found["cost_usd"] == pytest.approx(2 * paid, abs=1e-12)
 

@@ -13,9 +13,9 @@ export interface Usage {
   reasoning_tokens: number;
   cached_tokens: number;
   total_tokens: number;
-  cost_usd: number;
-  plan_usd: number | null;
-  balance_usd: number | null;
+  listed_usd: number;
+  paid_by_plan_usd: number | null;
+  paid_by_balance_usd: number | null;
 }
 
 /** `metadata` of a reply; `usage` is null where nothing was billed. */

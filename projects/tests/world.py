@@ -21,7 +21,7 @@ from billing.models import ChargeGroup
 from billing.services import reconciliation, sweeps
 from billing.tests import bank
 from billing.tests.bank import BALANCE_ONLY
-from billing.types import Ending
+from billing.types import Ending, Funds
 from billing.units import Units
 from common.errors import Conflict, DomainError, ServiceUnavailable
 from common.money import NUSD_PER_USD
@@ -141,7 +141,7 @@ class World:
             case "refused":
                 bank.kill(owner)
                 refusal = InsufficientBalance(
-                    model_key=step.model, plan="max", balance=0, needed=COST
+                    model_key=step.model, plan="max", funds=Funds(0, 0), needed=COST
                 )
                 give_up(STEP, call_id=step.pk, attempt=1, failure=refusal)
 

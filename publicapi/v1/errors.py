@@ -34,10 +34,15 @@ class ErrorDetail(Struct, kw_only=True):
     needed_usd: float | UnsetType = UNSET
     afford_usd: float | UnsetType = UNSET
     balance_usd: float | UnsetType = UNSET
+    held_usd: float | UnsetType = UNSET
+    available_usd: float | UnsetType = UNSET
     billed_usd: float | UnsetType = UNSET
 
 
-_AMOUNTS = ("model_key", "plan", "needed_usd", "afford_usd", "balance_usd", "billed_usd")
+_AMOUNTS = (
+    *("model_key", "plan", "needed_usd", "afford_usd"),
+    *("balance_usd", "held_usd", "available_usd", "billed_usd"),
+)
 
 
 class ErrorAnswer(Struct):

@@ -57,7 +57,7 @@ def test_a_reply_is_shown_as_it_grows(run: Run, web: Web, talk: Talk) -> None:
         "status": "completed",
         "usage": message["usage"],
     }
-    assert metadata["usage"]["balance_usd"] > metadata["usage"]["plan_usd"] == 0
+    assert metadata["usage"]["paid_by_balance_usd"] > metadata["usage"]["paid_by_plan_usd"] == 0
 
 
 def test_a_failure_is_told_and_what_came_before_it_stays(run: Run, web: Web, talk: Talk) -> None:

@@ -54,6 +54,7 @@ FIELDS: dict[str, Any] = {
     "conversations": 3,
     "count": 4,
     "created": 1_795_600_800,
+    "cost_usd": 0.0001704,
     "current": True,
     "currency": "USD",
     "default_branch": "main",

@@ -69,9 +69,9 @@ USAGE = {
     "reasoning_tokens": 0,
     "cached_tokens": 0,
     "total_tokens": 120,
-    "cost_usd": 0.0001704,
-    "plan_usd": 0.0001704,
-    "balance_usd": 0,
+    "listed_usd": 0.0001704,
+    "paid_by_plan_usd": 0.0001704,
+    "paid_by_balance_usd": 0,
 }
 
 

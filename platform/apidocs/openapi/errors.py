@@ -14,6 +14,7 @@ from billing.errors import (
     PaymentRequired,
     PlanRequired,
 )
+from billing.types import Funds
 from common import envelope
 from common.errors import (
     DomainError,
@@ -116,7 +117,9 @@ def _payment_required(error: type[PaymentRequired], **own: Schema) -> Schema:
         "message": _TEXT | {"description": "For people; it may change."},
         "model_key": _or_null(_TEXT) | {"description": "The model that was asked for."},
         "plan": _or_null(_TEXT) | {"description": "The caller's plan."},
-        "balance_usd": _or_null(_USD),
+        "balance_usd": _or_null(_USD) | {"description": "The balance, in US dollars."},
+        "held_usd": _or_null(_USD) | {"description": "What running calls hold of it."},
+        "available_usd": _or_null(_USD) | {"description": "The rest of it."},
         "needed_usd": _or_null(_USD),
     }
     return _object(error.message, **base, **own)
@@ -180,7 +183,11 @@ SCHEMAS: dict[str, Schema] = {
             },
         ),
         "examples": [
-            envelope.body(InsufficientBalance(model_key="gpt-6-luna", balance=0, needed=10_000_000))
+            envelope.body(
+                InsufficientBalance(
+                    model_key="gpt-6-luna", plan="max", funds=Funds(0, 0), needed=10_000_000
+                )
+            )
         ],
     },
     **{error.__name__: _payment_required(error, **own) for error, own in _CAUSES_OF_402.items()},

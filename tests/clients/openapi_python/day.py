@@ -167,9 +167,9 @@ def exact(amount: float) -> Decimal:
 
 
 def paid_for(call: UsageRecord | ReplyUsage) -> Decimal:
-    assert call.plan_usd is not None  # null while the payment is not known
-    assert call.balance_usd is not None
-    return exact(call.plan_usd) + exact(call.balance_usd)
+    assert call.paid_by_plan_usd is not None  # null while the payment is not known
+    assert call.paid_by_balance_usd is not None
+    return exact(call.paid_by_plan_usd) + exact(call.paid_by_balance_usd)
 
 
 def read_the_bill(alice: Person, parts: dict[str, Decimal]) -> None:

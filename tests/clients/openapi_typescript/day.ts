@@ -96,9 +96,9 @@ async function pay({ service }: Person) {
 /** Nano-dollars, in which the service counts: sums of floats would not be exact. */
 const exact = (usd: number) => BigInt(Math.round(usd * 1e9));
 const sum = (amounts: bigint[]) => amounts.reduce((total, each) => total + each, 0n);
-const paidFor = (call: { plan_usd: number | null; balance_usd: number | null }) => {
-  assert(call.plan_usd !== null && call.balance_usd !== null); // null while it is not known
-  return exact(call.plan_usd) + exact(call.balance_usd);
+const paidFor = (call: { paid_by_plan_usd: number | null; paid_by_balance_usd: number | null }) => {
+  assert(call.paid_by_plan_usd !== null && call.paid_by_balance_usd !== null); // null while it is not known
+  return exact(call.paid_by_plan_usd) + exact(call.paid_by_balance_usd);
 };
 
 /** What the parts of the day have cost is what is listed, and what the wallet has given. */

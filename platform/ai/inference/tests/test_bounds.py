@@ -66,6 +66,11 @@ def model_at(price: TokenPrice, max_output_tokens: int = 100_000) -> Model:
     )
 
 
+def power(available: int, allowances: dict[str, int]) -> SpendingPower:
+    """That of an account of which no running call holds anything."""
+    return SpendingPower("pro", available, allowances, available, allowances)
+
+
 @given(
     price=prices,
     allowance=amounts,
@@ -80,7 +85,7 @@ def test_the_affordable_output_is_the_largest_that_a_hold_admits(
     price: TokenPrice, allowance: int, available: int, text: str, asked: int | None, most: int
 ) -> None:
     model, messages = model_at(price, most), (Message("user", text),)
-    spending_power = SpendingPower("pro", available, {model.id: allowance})
+    spending_power = power(available, {model.id: allowance})
     wanted = min(asked or DEFAULT_OUTPUT_TOKENS, most)
 
     bound = affordable_output(spending_power, model, messages, asked)
@@ -102,9 +107,7 @@ def test_the_affordable_output_shrinks_with_the_funds() -> None:
     tokens_in = input_bound(model, messages)
 
     def bound(*, allowance: int = 0, available: int = 0) -> int:
-        return affordable_output(
-            SpendingPower("pro", available, {model.id: allowance}), model, messages
-        )
+        return affordable_output(power(available, {model.id: allowance}), model, messages)
 
     assert bound(allowance=tokens_in + 8_192) == 8_192
     assert bound(allowance=tokens_in + 8_191) == 8_191
@@ -116,7 +119,7 @@ def test_the_affordable_output_shrinks_with_the_funds() -> None:
 
 def test_a_model_or_a_caller_may_want_less_than_the_least() -> None:
     price, messages = TokenPrice(1, 1_000, 1_000, 0), (Message("user", "Hello."),)
-    nothing = SpendingPower("pro", 0, {})
+    nothing = power(0, {})
 
     assert affordable_output(nothing, model_at(price, 100), messages) == 100
     assert affordable_output(nothing, model_at(price), messages, 64) == 64

@@ -154,4 +154,4 @@ def _is_unpaid(metadata: dict[str, Any]) -> bool:
     """Did the end come before its settlement (ai/inference/runner.py, SETTLE_TIMEOUT)? What is then
     never paid, because the charge has lapsed, becomes an interrupted reply."""
     usage = metadata["usage"] or {}
-    return metadata["status"] == "completed" and usage.get("plan_usd") is None
+    return metadata["status"] == "completed" and usage.get("paid_by_plan_usd") is None
