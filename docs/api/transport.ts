@@ -57,6 +57,7 @@ export interface Options {
 type Sending = Parameters<ChatTransport<Message>["sendMessages"]>[0];
 type Resuming = Parameters<ChatTransport<Message>["reconnectToStream"]>[0];
 type Chunks = ReadableStream<UIMessageChunk>;
+type Update = (shown: Message[]) => Message[];
 interface Opened {
   conversation: string;
   /** Null where nothing runs. */
@@ -74,6 +75,7 @@ interface Stored {
   attachments: { id: string; name: string; mime: string; url: string }[];
 }
 
+const unchanged: Update = (shown) => shown;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export class ConversationTransport implements ChatTransport<Message> {
@@ -87,6 +89,8 @@ export class ConversationTransport implements ChatTransport<Message> {
   /** Ids of uploads by the URLs of files. */
   readonly #uploads = new Map<string, Promise<string>>();
   #stopping: Promise<unknown> = Promise.resolve();
+  /** By chat: what the reply that was stopped last is, when it has ended. */
+  readonly #stops = new Map<string, Promise<Update>>();
   #resumed = 0;
 
   constructor(options: Options) {
@@ -107,6 +111,12 @@ export class ConversationTransport implements ChatTransport<Message> {
     return this.#edited.get(message.id) ?? message.id;
   }
 
+  /** For `setMessages`, after `stop()`: shows the reply as it is stored and billed. The SDK shows
+   * nothing of what was on its way. */
+  async stopped(chatId: string): Promise<Update> {
+    return (await this.#stops.get(chatId)) ?? unchanged;
+  }
+
   async sendMessages({ abortSignal, ...options }: Sending): Promise<Chunks> {
     const before = this.#stopping; // one reply at a time is written in a conversation
     const send = async () => {
@@ -114,7 +124,8 @@ export class ConversationTransport implements ChatTransport<Message> {
       const conversation = await this.#conversation(options.chatId);
       return { conversation, chunks: await this.#sent(conversation, options, abortSignal) };
     };
-    return (await this.#stoppable(send(), abortSignal))!;
+    const asked = options.messages.at(-1)!;
+    return (await this.#stoppable(send(), options.chatId, asked, abortSignal))!;
   }
 
   async reconnectToStream({ abortSignal, ...options }: Resuming): Promise<Chunks | null> {
@@ -130,7 +141,7 @@ export class ConversationTransport implements ChatTransport<Message> {
       }).reconnectToStream(options);
       return { conversation, chunks };
     };
-    return this.#stoppable(resume(), abortSignal);
+    return this.#stoppable(resume(), options.chatId, undefined, abortSignal);
   }
 
   /** A message follows the answer that stands before it on the screen. An edited one that was
@@ -175,9 +186,14 @@ export class ConversationTransport implements ChatTransport<Message> {
     }).sendMessages({ ...options, abortSignal: undefined });
   }
 
-  /** The chunks that are being opened, until the reply is stopped, which then is written no
-   * further. */
-  async #stoppable(opening: Promise<Opened>, signal?: AbortSignal): Promise<Chunks | null> {
+  /** The chunks that are being opened, until the reply to `asked` is stopped, which then is written
+   * no further. */
+  async #stoppable(
+    opening: Promise<Opened>,
+    chatId: string,
+    asked?: Message,
+    signal?: AbortSignal,
+  ): Promise<Chunks | null> {
     const opened = opening.then(({ conversation, chunks }) => {
       return { conversation, reader: chunks?.getReader() };
     });
@@ -187,15 +203,22 @@ export class ConversationTransport implements ChatTransport<Message> {
       if (chunk.value?.type === "start") replyId = chunk.value.messageId;
       return chunk;
     };
-    const stopped = this.#stopped(signal, async () => {
+    const stopped = this.#stopped(signal, chatId, async () => {
       const reply = await opened.catch(() => undefined); // what was not sent is not stopped
-      if (!reply?.reader) return;
+      if (!reply?.reader) return unchanged;
       while (replyId === undefined && !(await next(reply.reader)).done);
-      const path = `/api/conversations/${reply.conversation}/messages/${replyId}/stop`;
+      if (replyId === undefined) return unchanged;
+      const path = `/api/conversations/${reply.conversation}/messages/${replyId}`;
       // Kept alive: who stops a reply may leave the page at once.
-      const request = { method: "POST", keepalive: true };
-      if (replyId !== undefined) await this.#ask(path, request);
-      while (!(await next(reply.reader)).done); // its end comes in a moment
+      await this.#ask(`${path}/stop`, { method: "POST", keepalive: true });
+      const ended = async () => {
+        while (!(await next(reply.reader!)).done); // its end comes in a moment
+        const stored = (await this.#ask(path)) as Stored;
+        if (stored.status === "running") return unchanged;
+        const message = this.#shown(stored);
+        return (shown: Message[]) => placed(shown, message, asked);
+      };
+      return ended().catch(() => unchanged); // it is stopped, whatever breaks now
     });
     const { reader } = await opened;
     if (!reader) return null;
@@ -220,14 +243,22 @@ export class ConversationTransport implements ChatTransport<Message> {
   /** Resolves when `signal` is aborted. True for a stop, for which the next message waits from that
    * moment on. React may resume twice, and the SDK aborts the first attempt as the second one
    * begins: false. */
-  #stopped(signal: AbortSignal | undefined, stop: () => Promise<void>): Promise<boolean> {
+  #stopped(
+    signal: AbortSignal | undefined,
+    chatId: string,
+    stop: () => Promise<Update>,
+  ): Promise<boolean> {
     return new Promise((resolve) => {
       const aborted = () => {
         const before = this.#resumed;
         const isMeant = Promise.resolve().then(() => before === this.#resumed);
         const stopping = isMeant
-          .then((is) => (is ? stop() : undefined))
-          .catch((error) => this.#options.onStopFailed?.(error));
+          .then((is) => (is ? stop() : unchanged))
+          .catch((error) => {
+            this.#options.onStopFailed?.(error);
+            return unchanged;
+          });
+        this.#stops.set(chatId, stopping);
         this.#stopping = Promise.all([this.#stopping, stopping]);
         resolve(isMeant);
       };
@@ -292,6 +323,16 @@ export class ConversationTransport implements ChatTransport<Message> {
     const { code = "unknown", message = body.detail ?? answer.statusText } = fields;
     throw new Refusal(answer.status, String(code), String(message), fields);
   }
+}
+
+/** A reply in its place among the messages that are shown: after what it answers, where it is not
+ * shown yet. */
+function placed(shown: Message[], reply: Message, asked?: Message): Message[] {
+  if (shown.some(({ id }) => id === reply.id)) {
+    return shown.map((message) => (message.id === reply.id ? reply : message));
+  }
+  const place = shown.findIndex(({ id }) => id === asked?.id) + 1 || shown.length;
+  return [...shown.slice(0, place), reply, ...shown.slice(place)];
 }
 
 /** The value of a key, made where there is none. What could not be made is made at the next time. */

@@ -44,6 +44,13 @@ async function written(chat: Chat<Message>): Promise<void> {
   }
 }
 
+/** As the component of the documents does. */
+async function stop(chat: Chat<Message>): Promise<void> {
+  await chat.stop();
+  const update = await transport.stopped(chat.id);
+  chat.messages = update(chat.messages);
+}
+
 /** As it is now. */
 const shown = (chat: Chat<Message>) => structuredClone(chat.messages);
 
@@ -88,7 +95,7 @@ const cases: Record<string, () => Promise<object>> = {
     const chat = opened("new");
     const sent = chat.sendMessage({ text: first });
     await written(chat);
-    await chat.stop();
+    await stop(chat);
     await sent;
     const stopped = shown(chat);
     await chat.sendMessage({ text: second });
@@ -103,7 +110,7 @@ const cases: Record<string, () => Promise<object>> = {
     const sent = chat.sendMessage({ text: first });
     while (requests === before) await null;
     await soon();
-    await chat.stop();
+    await stop(chat);
     await sent;
     await chat.sendMessage({ text: second });
     return { after: shown(chat), error: `${chat.error}` };
@@ -140,8 +147,8 @@ const cases: Record<string, () => Promise<object>> = {
     const sent = chat.sendMessage({ text: first });
     while (requests === before) await null;
     await soon();
-    void chat.stop();
-    await Promise.all([sent, chat.sendMessage({ text: second })]);
+    const stopped = stop(chat);
+    await Promise.all([sent, stopped, chat.sendMessage({ text: second })]);
     return { after: shown(chat), error: `${chat.error}` };
   },
 
@@ -177,7 +184,7 @@ const cases: Record<string, () => Promise<object>> = {
     await written(chat);
     const other = opened(begun[0]!, await transport.load(begun[0]!));
     const followed = other.resumeStream();
-    await chat.stop();
+    await stop(chat);
     await Promise.all([...attempts, followed]);
     return { loaded, resumed: shown(chat), followed: shown(other) };
   },

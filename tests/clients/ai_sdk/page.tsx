@@ -71,6 +71,7 @@ async function beforeReload(seen: Record<string, unknown>): Promise<void> {
   await send(task.long);
   await until(() => shown().length === 4 && shown()[3]);
   click("Stop");
+  await until(() => all("article")[3]!.querySelector("small")); // as it is stored, with its cost
   seen.stopped = await ended();
   await send(task.failing);
   seen.failed = await ended();
