@@ -295,7 +295,8 @@ class Apply(models.Model):
     Nobody else applies until `claim_until`, and nothing is written after it; sooner where the lease
     of the process `owner_id` has ended, and nothing was announced or the host has the commit.
     `commit` is what was announced before the branch was changed, "" where the host had given no id
-    yet. `files` are those of the result, `[{path, op, status, error, file_ids}]`.
+    yet. `files` are those of the result, `[{path, op, runs_ci, status, error, file_ids}]`, without
+    `runs_ci` in orders of the release that did not have it.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

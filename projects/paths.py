@@ -10,7 +10,11 @@ _MAX_SEGMENT = 200  # bytes, below the 255 of common file systems
 # Characters with a meaning in some file system or URL, and all that is invisible.
 _FORBIDDEN = re.compile(r'[\\:*?"<>|]')
 # Device names of Windows, with any extension.
-_DEVICE = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
+_DEVICE = re.compile(
+    r"(?:con(?:in\$|out\$)?|prn|aux|nul|(?:com|lpt)[\d¹²³]) *(?:\..*)?", re.IGNORECASE
+)
+# What NTFS takes for the short name of another file: `git~1` is `.git`, `gitmod~1` `.gitmodules`.
+_SHORT_NAME = re.compile(r"(?=[^.]{3,8}(?:\.|$))[^.~]*~\d+(?:\.[^.]{0,3})?")
 
 
 def fault_of(path: str) -> str | None:
@@ -40,6 +44,8 @@ def _fault_of_segments(segments: list[str]) -> str | None:
             return "The path is in a folder of Git."
         if segment != segment.strip(" ") or segment.endswith("."):
             return "A part of the path begins or ends with a space, or ends with a dot."
+        if _SHORT_NAME.fullmatch(segment):
+            return "A part of the path may be the short name of another file."
         if _DEVICE.fullmatch(segment):
             return "A part of the path is the name of a device."
         if len(segment.encode()) > _MAX_SEGMENT:

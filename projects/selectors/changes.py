@@ -11,6 +11,7 @@ from accounts.models import User
 from common.consistent_reads import consistent_reads
 from integrations.githosts.types import Op
 from integrations.workspaces.changes import StagedChange, blob_id
+from projects.ci_files import runs_ci
 from projects.models import Apply, AttemptFile, Run
 from projects.selectors.files import proposal_of, staged_rows
 from projects.selectors.lookup import get_run
@@ -20,7 +21,8 @@ from projects.types import ChangesState
 class Change(Struct, frozen=True, kw_only=True):
     """A staged file. `op` says what it means for the repository; `base_sha` is the id of the file
     that it replaces; `diff` is None where the content of that file is not known. `previous_path` is
-    that of a moved file. `file_ids` are the rows of the path in the results of all subtasks, of
+    that of a moved file. `runs_ci`: a CI service runs it, or has run it where it was moved from.
+    `file_ids` are the rows of the path in the results of all subtasks, of
     which the last one counts."""
 
     path: str
@@ -31,6 +33,7 @@ class Change(Struct, frozen=True, kw_only=True):
     size: int
     subtask_id: UUID
     diff: str | None
+    runs_ci: bool
     file_ids: tuple[UUID, ...]
 
 
@@ -96,6 +99,7 @@ def changes_of(run: Run) -> list[Change]:
                 size=last.size,
                 subtask_id=last.attempt.subtask_id,
                 diff=_diff(source, bases.get(source, "" if entry is None else None), last),
+                runs_ci=runs_ci(path, source),
                 file_ids=tuple(file_ids),
             )
         )

@@ -35,10 +35,12 @@ class FileFaultSerializer(serializers.Serializer[Any]):
 
 @extend_schema_serializer(component_name="ProjectAppliedFile")
 class AppliedFileSerializer(serializers.Serializer[Any]):
-    """What became of one file."""
+    """What became of one file. `runs_ci`: a CI service runs it."""
 
     path = serializers.CharField(read_only=True)
     op = serializers.ChoiceField(["create", "update", "delete", "move"], read_only=True)
+    # Orders of the release that did not have it lack it.
+    runs_ci = serializers.BooleanField(read_only=True, default=False)
     status = serializers.ChoiceField(_STATUSES, read_only=True)
     error = FileFaultSerializer(read_only=True, allow_null=True)
 
@@ -78,7 +80,8 @@ class ApplySerializer(serializers.ModelSerializer[Apply]):
 @extend_schema_serializer(component_name="ProjectStagedFile")
 class StagedFileSerializer(serializers.Serializer[Any]):
     """A file as it would be written. `base_sha` is Git's id of the file that it replaces; `diff` is
-    null where the content of that file is not known; `size` is in bytes."""
+    null where the content of that file is not known; `size` is in bytes. `runs_ci`: a CI service
+    runs it, with the secrets of the repository."""
 
     path = serializers.CharField(read_only=True)
     op = serializers.ChoiceField(["create", "update", "delete", "move"], read_only=True)
@@ -88,6 +91,7 @@ class StagedFileSerializer(serializers.Serializer[Any]):
     size = serializers.IntegerField(read_only=True)
     subtask_id = serializers.UUIDField(read_only=True)
     diff = serializers.CharField(read_only=True, allow_null=True)
+    runs_ci = serializers.BooleanField(read_only=True)
 
 
 @extend_schema_serializer(component_name="ProjectProposal")

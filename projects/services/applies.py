@@ -176,6 +176,7 @@ def _claim(
             {
                 "path": each.path,
                 "op": each.op,
+                "runs_ci": each.runs_ci,
                 "status": "pending",
                 "error": None,
                 "file_ids": [str(file_id) for file_id in each.file_ids],

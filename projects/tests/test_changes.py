@@ -39,10 +39,22 @@ def test_staged_changes_say_what_they_would_do(reviewer_on_github: Reviewer) -> 
         "size": 8,
         "subtask_id": subtask_id,
         "diff": files["README.md"]["diff"],
+        "runs_ci": False,
     }
     assert files["README.md"]["diff"].endswith("@@ -1 +1 @@\n-# Seaside\n+# Other\n")
     assert files["new/ü.md"]["base_sha"] is None
     assert files["open.txt"]["content"] == ""
+
+
+def test_files_that_ci_runs_are_marked_and_named_in_the_result(reviewer: Reviewer) -> None:
+    run = reviewer.staged(**{".gitlab-ci.yml": "test: {}\n", "new.md": "x\n"})
+    marks = {".gitlab-ci.yml": True, "new.md": False}
+
+    staged = reviewer.changes(run)["files"]
+    result = reviewer.apply(run)
+
+    for files in (staged, result["files"], reviewer.changes(run)["applied"]["files"]):
+        assert {file["path"]: file["runs_ci"] for file in files} == marks
 
 
 def test_a_run_without_files_has_no_changes(reviewer_on_github: Reviewer) -> None:

@@ -84,6 +84,11 @@ def test_a_file_that_the_answer_breaks_off_is_left_out() -> None:
             "a\\b",
         ),
         *("C:/a", "a\u0000b", "a\rb", "nul", "COM1.txt", "a/aux.py", "a /b", "a.", "a/ b"),
+        # Git takes these for its own files: on NTFS, and on HFS+, which overlooks some characters.
+        *("git~1/config", "a/GIT~1/config", "gitmod~1", "GI7EBA~1", "gi7eb~12", ".git ./config"),
+        *(".git. ./x", ".git::$INDEX_ALLOCATION/config", "a:b", ".git\\config", ".gitmodules:x"),
+        *(".g\u200cit/config", ".git\u206a/config", "\ufeff.git/config", "progra~1/x.txt"),
+        *("con .txt", "COM\u00b9", "conin$", "x/CONOUT$"),
         *("e\u0301.txt", "a\u202eb", "x" * 201, "d/" * 200 + "x"),
     ],
 )
@@ -92,6 +97,14 @@ def test_a_harmful_path_is_left_out_with_a_reason(path: str) -> None:
     assert [file.path for file in output.files] == ["good.txt"]
     [fault] = output.faults
     assert fault.message.endswith(".")
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["draft~", "notes~1a.md", "a-long-name~1.txt", ".gitignore", ".github/x", "git-1"],
+)
+def test_a_path_that_only_resembles_those_is_taken(path: str) -> None:
+    assert [file.path for file in read_output(block(path), MARK).files] == [path]
 
 
 def test_an_operation_that_there_is_not_is_left_out() -> None:
