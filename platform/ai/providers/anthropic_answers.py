@@ -14,7 +14,6 @@ from ai.providers.payloads import (
     note_counts,
     sensible,
     usage_decoder,
-    without_nul,
 )
 from ai.providers.types import ChatEvent, FinishReason, ReasoningDelta, TextDelta, Usage
 
@@ -97,9 +96,9 @@ class AnswerReader(chat_calls.AnswerReader):
         """See `chat_calls.AnswerReader.read`."""
         match decode(_decode_type, payload).type:
             case "content_block_delta":
-                _read_piece(decode(_decode_block_delta, payload).delta, events)
+                self._read_piece(decode(_decode_block_delta, payload).delta, events)
             case "content_block_start":
-                _read_piece(decode(_decode_block_start, payload).content_block, events)
+                self._read_piece(decode(_decode_block_start, payload).content_block, events)
             case "message_start":
                 self._note_usage(decode(_decode_message_start, payload).message.usage)
                 # Only a placeholder: the output is counted when it is complete.
@@ -116,9 +115,15 @@ class AnswerReader(chat_calls.AnswerReader):
 
     def _read_message(self, message: _Message, events: list[ChatEvent]) -> None:
         for piece in message.content:
-            _read_piece(piece, events)
+            self._read_piece(piece, events)
         self._note_end(message.stop_reason, message.usage)
         self.done = True
+
+    def _read_piece(self, piece: _Piece, events: list[ChatEvent]) -> None:
+        if piece.thinking:
+            self._add(ReasoningDelta, piece.thinking, events)
+        if piece.text:
+            self._add(TextDelta, piece.text, events)
 
     def _note_end(self, reason: str | None, usage: Raw) -> None:
         self._note_usage(usage)
@@ -150,10 +155,3 @@ class AnswerReader(chat_calls.AnswerReader):
             cached_tokens=cached,
             reasoning_tokens=min(counts.get("thinking_tokens", 0), output),
         )
-
-
-def _read_piece(piece: _Piece, events: list[ChatEvent]) -> None:
-    if piece.thinking:
-        events.append(ReasoningDelta(without_nul(piece.thinking)))
-    if piece.text:
-        events.append(TextDelta(without_nul(piece.text)))

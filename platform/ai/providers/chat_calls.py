@@ -9,8 +9,10 @@ from msgspec.structs import replace
 
 from ai.providers.errors import AnswerTooLate, ProviderError, UpstreamError
 from ai.providers.http_calls import HttpCall, answered, broken, read_body
+from ai.providers.payloads import without_nul
 from ai.providers.sse import SseSplitter
-from ai.providers.types import ChatEvent, Deadlines, Finish, FinishReason, Usage
+from ai.providers.surrogates import MARK, join_halves, split_half, with_halves
+from ai.providers.types import ChatEvent, Deadlines, Delta, Finish, FinishReason, Usage
 from common.http import TransportError, UpstreamClient, UpstreamResponse
 
 MAX_ANSWER = 16_000_000  # bytes
@@ -26,10 +28,12 @@ class AnswerReader(ABC):
     `finish` is set when the answer is known to be whole, `done` when nothing can follow.
     """
 
-    __slots__ = ("_counts", "done", "finish")
+    __slots__ = ("_counts", "_half", "done", "finish")
 
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
+        # A delta with the first half of a character, whose second one may come in the next delta.
+        self._half: Delta | None = None
         self.finish: FinishReason | None = None
         self.done = False
 
@@ -41,6 +45,29 @@ class AnswerReader(ABC):
     @abstractmethod
     def read(self, payload: bytes, events: list[ChatEvent]) -> None:
         """Append the deltas of one payload to `events`. Raises ProviderErrors."""
+
+    def unpaired(self) -> list[ChatEvent]:
+        """U+FFFD for half of a character, where nothing follows that it could be joined with."""
+        half, self._half = self._half, None
+        return [type(half)("\ufffd")] if half else []
+
+    def _add(self, kind: type[Delta], text: str, events: list[ChatEvent]) -> None:
+        """Append a delta; it is not empty."""
+        if (self._half is not None or MARK in text) and not (
+            text := self._whole(kind, text, events)
+        ):
+            return
+        events.append(kind(without_nul(text)))
+
+    def _whole(self, kind: type[Delta], text: str, events: list[ChatEvent]) -> str:
+        """The text of a delta in whole characters, with the half that the delta before it has left,
+        and without the one that it leaves."""
+        if type(self._half) is not kind:
+            events += self.unpaired()
+        before = self._half.text if self._half is not None else ""
+        text, half = split_half(before + with_halves(text))
+        self._half = kind(half) if half else None
+        return join_halves(text)
 
     def closing(self) -> list[ChatEvent]:
         """The usage, if any came, and the finish, which comes last: some providers send usage after
@@ -123,7 +150,7 @@ async def _read_whole(
     """All events of a plain JSON answer."""
     events: list[ChatEvent] = []
     reader.read(await read_body(response, MAX_ANSWER, by), events)
-    return events + reader.closing()
+    return events + reader.unpaired() + reader.closing()
 
 
 async def _next_chunk(response: UpstreamResponse, reader: AnswerReader, by: float) -> bytes:
@@ -151,7 +178,9 @@ def _read_events(
             if reader.done:
                 break
     except ProviderError as error:
-        return events, error
+        return events + reader.unpaired(), error
+    if reader.done or not chunk:
+        events += reader.unpaired()
     return events, None
 
 

@@ -13,7 +13,6 @@ from ai.providers.payloads import (
     note_counts,
     sensible,
     usage_decoder,
-    without_nul,
 )
 from ai.providers.types import ChatEvent, FinishReason, ReasoningDelta, TextDelta, Usage
 
@@ -73,9 +72,9 @@ class AnswerReader(chat_calls.AnswerReader):
             if not part.text:
                 continue
             if part.thought:
-                events.append(ReasoningDelta(without_nul(part.text)))
+                self._add(ReasoningDelta, part.text, events)
             else:
-                events.append(TextDelta(without_nul(part.text)))
+                self._add(TextDelta, part.text, events)
                 self._has_text = True
         if reason := candidate.finish_reason:
             self._gave_up = reason not in _FINISH_REASONS

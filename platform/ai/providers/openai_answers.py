@@ -19,7 +19,6 @@ from ai.providers.payloads import (
     partial_count,
     sensible,
     usage_decoder,
-    without_nul,
 )
 from ai.providers.types import ChatEvent, FinishReason, ReasoningDelta, TextDelta, Usage
 
@@ -140,14 +139,21 @@ class AnswerReader(chat_calls.AnswerReader):
 
     def _read_delta(self, delta: _Delta, events: list[ChatEvent]) -> None:
         if reasoning := delta.reasoning_content or delta.reasoning:
-            events.append(ReasoningDelta(without_nul(reasoning)))
+            self._add(ReasoningDelta, reasoning, events)
         if isinstance(delta.content, list):
-            _read_parts(delta.content, events)
+            self._read_parts(delta.content, events)
         elif delta.content:
-            events.append(TextDelta(without_nul(delta.content)))
+            self._add(TextDelta, delta.content, events)
         if delta.refusal:
             self._refused = True
-            events.append(TextDelta(without_nul(delta.refusal)))
+            self._add(TextDelta, delta.refusal, events)
+
+    def _read_parts(self, parts: list[_Part], events: list[ChatEvent]) -> None:
+        for part in parts:
+            if thought := "".join(inner.text for inner in part.thinking):
+                self._add(ReasoningDelta, thought, events)
+            if part.text:
+                self._add(TextDelta, part.text, events)
 
     def _note_usage(self, raw: Raw) -> None:
         """Malformed usage counts as missing."""
@@ -179,11 +185,3 @@ def _cached(usage: _Usage) -> int:
     named = (usage.cached_tokens, usage.num_cached_tokens, usage.prompt_cache_hit_tokens)
     told = [partial_count(each) for each in ((details.cached_tokens if details else Raw()), *named)]
     return next((count for count in told if count), 0)
-
-
-def _read_parts(parts: list[_Part], events: list[ChatEvent]) -> None:
-    for part in parts:
-        if thought := "".join(inner.text for inner in part.thinking):
-            events.append(ReasoningDelta(without_nul(thought)))
-        if part.text:
-            events.append(TextDelta(without_nul(part.text)))

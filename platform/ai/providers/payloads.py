@@ -1,4 +1,5 @@
-"""Decodes the JSON of providers: malformed JSON is an error, invalid characters are replaced."""
+"""Decodes the JSON of providers: malformed JSON is an error, invalid characters are replaced, and
+halves of characters marked."""
 
 import json
 from collections.abc import Callable
@@ -8,6 +9,7 @@ import msgspec
 from msgspec import DecodeError, Meta, Raw, Struct
 
 from ai.providers.errors import UpstreamError
+from ai.providers.surrogates import mark_halves
 
 T = TypeVar("T")
 
@@ -16,13 +18,14 @@ _decode_count = msgspec.json.Decoder(Count, strict=False).decode
 
 
 def decode(decoder: Callable[[bytes], T], payload: bytes) -> T:
-    """`payload`, decoded by `decoder`. Raises UpstreamError where it is malformed."""
+    """`payload`, decoded by `decoder`. Halves of characters in its texts are marked
+    (`ai.providers.surrogates`). Raises UpstreamError where it is malformed."""
     try:
         return decoder(payload)
     except (ValueError, RecursionError):
         pass
     try:
-        return decoder(_with_whole_characters(payload))
+        return decoder(_repaired(payload))
     except (ValueError, RecursionError):
         raise UpstreamError("The provider sent something that is not an answer.") from None
 
@@ -67,8 +70,7 @@ def without_nul(text: str) -> str:
     return text.replace("\0", "") if "\0" in text else text
 
 
-def _with_whole_characters(payload: bytes) -> bytes:
-    """The same JSON with U+FFFD for invalid characters: broken UTF-8, half a surrogate pair."""
+def _repaired(payload: bytes) -> bytes:
+    """The same JSON with U+FFFD for broken UTF-8, and marks for halves of characters."""
     value = json.loads(payload.decode("utf-8", "replace"))
-    text = json.dumps(value, ensure_ascii=False)
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
+    return mark_halves(json.dumps(value, ensure_ascii=False)).encode()

@@ -217,6 +217,16 @@ def test_characters_that_are_none_are_replaced(
     assert '"content":"AB\ufffdC"' in response.text
 
 
+def test_a_character_in_two_deltas_is_one_character_of_the_stream(
+    alice: Customer, upstream: Upstream
+) -> None:
+    halves = [chunks.text("\ud83c"), chunks.text("\udf89")]
+    upstream.answer = Answer([HELLO[0], *halves, *HELLO[2:]])
+    response = alice.chat(stream=True)
+    assert '"content":"🎉"' in response.text
+    assert "\ufffd" not in response.text
+
+
 @pytest.mark.parametrize("stream", [True, False])
 def test_a_provider_that_ignores_the_bound_does_not_raise_the_bill(
     alice: Customer, upstream: Upstream, stream: bool

@@ -84,6 +84,43 @@ async def test_what_is_no_character_is_made_harmless(
     assert text_of(await events_of(wire)) == text
 
 
+@pytest.mark.parametrize(
+    ("sent", "text"),
+    [
+        ([rb"a\ud83c", rb"\udf89b"], "a🎉b"),
+        ([rb"\ud83c", rb"\udf89", rb"\ud83c", rb"\udf89"], "🎉🎉"),
+        ([rb"\udf89", rb"\ud83c\udf89"], "\ufffd🎉"),
+        ([rb"\ud83c", rb"\ud83c\udf89"], "\ufffd🎉"),
+        ([rb"\ud83c", b"x", rb"\udf89"], "\ufffdx\ufffd"),
+        ([rb"x\ud83c"], "x\ufffd"),
+    ],
+)
+async def test_halves_of_a_character_in_two_deltas_are_joined(
+    upstream: Upstream, wire: ChatWire, dialect: Dialect, sent: list[bytes], text: str
+) -> None:
+    upstream.answer = Answer([*map(dialect.text, sent), dialect.end])
+    events = await events_of(wire)
+    assert text_of(events) == text
+    assert TextDelta("") not in events
+    assert isinstance(events[-1], Finish)
+
+
+async def test_half_of_a_character_before_a_failure_is_told(
+    upstream: Upstream, wire: ChatWire, dialect: Dialect
+) -> None:
+    upstream.answer = Answer([dialect.text(rb"a\ud83c"), b"data: not json\n\n"])
+    events, _ = await events_and_failure(wire)
+    assert text_of(events) == "a\ufffd"
+
+
+async def test_a_silence_within_a_character_keeps_what_came_before(
+    upstream: Upstream, wire: ChatWire, dialect: Dialect
+) -> None:
+    upstream.answer = Answer([dialect.text(rb"a\ud83c")], ending="hanging")
+    events, _ = await events_and_failure(wire, within(idle=0.1))
+    assert events == [TextDelta("a")]
+
+
 async def test_a_character_cut_by_the_network_is_whole_again(
     upstream: Upstream, wire: ChatWire, dialect: Dialect
 ) -> None:

@@ -225,6 +225,15 @@ async def test_what_is_no_character_is_made_harmless(
     assert text_of(await stream(upstream, wire, chunk, finish())) == text
 
 
+async def test_halves_are_joined_within_the_text_and_within_the_reasoning(
+    upstream: Upstream, wire: OpenAICompatible
+) -> None:
+    thought, said = delta(reasoning_content="\ud83c"), delta(content="\udf89")
+    more = [delta(content="\ud83c"), delta(content=[{"type": "text", "text": "\udf89"}])]
+    events = await stream(upstream, wire, thought, said, *more, finish())
+    assert (reasoning_of(events), text_of(events)) == ("\ufffd", "\ufffd🎉")
+
+
 async def test_a_stream_may_end_without_done(upstream: Upstream, wire: OpenAICompatible) -> None:
     upstream.answer = Answer([text("x"), finish().rstrip()])
     assert await events_of(wire) == [TextDelta("x"), Finish("stop")]
