@@ -10,7 +10,7 @@ from ai.catalog.pricing import speech_cost
 from ai.catalog.selectors import get_catalog
 from ai.catalog.types import Model, SpeechPrice
 from ai.inference.availability import network_of
-from ai.inference.errors import ProviderNotAvailable
+from ai.inference.errors import ProviderNotAvailable, RequestRefusedByProvider
 from ai.inference.services import open_speech
 from ai.inference.speech import SpeechRunner
 from ai.inference.types import SpeechAnswer, SpeechCall, billed_seconds
@@ -18,6 +18,7 @@ from billing.selectors.affordability import get_spending_power
 from billing.selectors.charges import get_usage
 from billing.selectors.idempotency import find_result
 from billing.types import RequestKey
+from common.errors import DomainError, ValidationFailed
 from common.threads import release_connection
 from conversations.transcripts import Transcription
 from media.audio.measuring import measure
@@ -35,9 +36,9 @@ def transcribe(
     """Transcribe audio with a speech model. The call continues, and is billed, even if the request
     ends.
 
-    Raises InvalidAudio, ProviderNotAvailable, CallsKeepFailing, ServiceUnavailable,
-    PaymentRequired, IdempotencyMismatch, IdempotencyInProgress, AnswerLost, and the errors of the
-    call.
+    Raises InvalidAudio, ValidationFailed for a language that the model does not take,
+    ProviderNotAvailable, CallsKeepFailing, ServiceUnavailable, PaymentRequired,
+    IdempotencyMismatch, IdempotencyInProgress, AnswerLost, and the errors of the call.
     """
     speech_model = _find_model(model)
     _check_spending_power(user, speech_model, request_key)
@@ -57,11 +58,23 @@ def transcribe(
         request_id=request_id,
         free_network=network_of(user),
     )
-    runner, answer = async_to_sync(_carry_out)(call)
+    try:
+        runner, answer = async_to_sync(_carry_out)(call)
+    except RequestRefusedByProvider as refusal:
+        raise _told_of_language(refusal, language) from None
     usage = (
         None if runner.billed is None else get_usage(user, [runner.charge_id]).get(runner.charge_id)
     )
     return Transcription(answer, usage, runner.replayed)
+
+
+def _told_of_language(refusal: RequestRefusedByProvider, language: str | None) -> DomainError:
+    """The refusal; that of the field, where the provider's words are about the language."""
+    if language is None or "language" not in refusal.text.lower():
+        return refusal
+    return ValidationFailed.of(
+        "language", f"The model does not take `{language}`. Leave it out, or choose another model."
+    )
 
 
 async def _carry_out(call: SpeechCall) -> tuple[SpeechRunner, SpeechAnswer]:

@@ -43,7 +43,7 @@ def test_a_refusal_of_the_provider_says_what_can_be_done(
     conversation = alice.begin()
     heard = alice.send(conversation, alice.words(**steering))
     error = alice.message(conversation, heard.reply_id)["error"]
-    assert "Nothing was billed; change the message or choose another model." in error["message"]
+    assert "Nothing was billed; change it or choose another model." in error["message"]
     assert error["provider_message"] not in ("", error["message"])
 
 

@@ -159,6 +159,19 @@ def test_a_wish_that_makes_no_sense_is_named(
     assert problem in body["errors"][0]["msg"]
 
 
+@pytest.mark.parametrize("model", MODELS.values())
+def test_a_language_that_the_model_does_not_take_is_named(alice: Dictation, model: str) -> None:
+    answer = alice.post(model=model, language="xx", headers=None)
+    body = alice.refusal(answer, 422, "validation_failed")
+    assert body["errors"][0]["loc"] == ["language"]
+    assert "does not take `xx`" in body["detail"]
+
+
+def test_what_else_a_provider_refuses_is_not_the_language(alice: Dictation) -> None:
+    refused = alice.post(alice.audio(status=400), language="de")
+    alice.refusal(refused, 400, "invalid_body")
+
+
 def test_a_form_without_a_file_is_refused(alice: Dictation) -> None:
     http, headers = alice.speaker.http, alice.speaker.headers
     empty = http.post("/api/transcribe", files={"model": (None, "nova-3")}, headers=headers)

@@ -99,10 +99,18 @@ class StrictJSONParser(BaseParser):
             raise exceptions.ParseError("The body is not valid UTF-8.") from None
         except RecursionError:
             raise exceptions.ParseError("The JSON is nested too deeply.") from None
+        except json.JSONDecodeError as error:
+            raise exceptions.ParseError(_explained(error)) from None
         except ValueError as error:
-            raise exceptions.ParseError(f"The body is not valid JSON: {error}") from None
+            raise exceptions.ParseError(f"The body is not valid JSON: {error}.") from None
         _check(document)
         return document
+
+
+def _explained(error: json.JSONDecodeError) -> str:
+    if error.doc.startswith("\ufeff"):
+        return "The body begins with a byte order mark: send it without, as JSON requires."
+    return f"The body is not valid JSON: see line {error.lineno}, column {error.colno}."
 
 
 def _whole_number(text: str) -> int:

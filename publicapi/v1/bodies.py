@@ -1,7 +1,7 @@
 """Request bodies: decodes bytes into a struct, and explains what is wrong with them."""
 
 import re
-from codecs import getincrementaldecoder
+from codecs import BOM_UTF8, getincrementaldecoder
 from typing import TypeVar
 
 import msgspec
@@ -82,6 +82,8 @@ def _check_encoding(body: bytes) -> None:
 
 def _problem(body: bytes, error: msgspec.DecodeError) -> str:
     """The problem in words. The decoder takes half of a surrogate pair for a truncated text."""
+    if body.startswith(BOM_UTF8):
+        return "It begins with a byte order mark, which JSON does not allow"
     if len(body) <= _MAX_SEARCHED and _HALF_PAIR.search(body):
         return "It holds half of a surrogate pair"
     return str(error)

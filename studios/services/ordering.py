@@ -9,12 +9,16 @@ from msgspec.structs import replace
 from accounts.models import User
 from ai.inference.availability import check
 from ai.operations import services as operations
+from billing.selectors.affordability import get_spending_power
+from billing.selectors.idempotency import find_result
 from billing.services import idempotency
 from billing.types import RequestKey
 from common.errors import NotFound
 from common.ids import current_request_id, uuid7
+from common.threads import release_connection
 from events.services import append_to_user
 from media.files.selectors.outputs import storage_used
+from media.files.selectors.references import check_decodable
 from media.files.services.uploads import attach
 from studios import user_events
 from studios.calls import call_of
@@ -25,15 +29,37 @@ from studios.selectors.jobs import JobView, count_open, view_of
 from studios.types import JOBS, Kind, Status
 
 
-@transaction.atomic
 def place(*, prepared: PreparedOrder, request_key: RequestKey | None) -> tuple[JobView, bool]:
     """Place an order, once for each `request_key`. Returns its job, and whether an earlier request
     has placed it.
 
     Raises IdempotencyMismatch, NotFound where the earlier job is deleted, ProviderNotAvailable,
     CallsKeepFailing, TooManyJobs, StorageQuotaExceeded, the order's `parent_gone`, UploadNotFound,
+    ValidationFailed for a picture that cannot be decoded, StorageUnavailable, ServiceUnavailable,
     and what a hold raises (PaymentRequired).
     """
+    if prepared.uploads and not (request_key and find_result(prepared.user, request_key)):
+        _check_pictures(prepared)
+    return _place(prepared, request_key)
+
+
+def _check_pictures(prepared: PreparedOrder) -> None:
+    """Decode them before anything is held: a provider may bill an order that it cannot carry out.
+    That costs processor time, and is not done for an order that would be refused anyway."""
+    user, terms = prepared.user, prepared.order.terms
+    check(prepared.model, user.pk)
+    check_room(user)
+    cost = terms.cost_of(terms.quantity)
+    refusal = get_spending_power(user).refusal_of(prepared.model.id, cost)
+    if refusal is not None:
+        raise refusal
+    release_connection()
+    for upload in prepared.uploads:
+        check_decodable(upload, loc=prepared.places[upload.pk])
+
+
+@transaction.atomic
+def _place(prepared: PreparedOrder, request_key: RequestKey | None) -> tuple[JobView, bool]:
     user = prepared.user
     earlier = idempotency.claim(account=user, request_key=request_key)
     if earlier is not None and (generation := _find_earlier(user, earlier)):

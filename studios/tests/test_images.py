@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from ai.operations.models import Operation
+from billing.models import Charge
 from common.ids import uuid7
 from media.files.models import StoredFile, Upload
 from studios.models import Generation
@@ -268,6 +269,35 @@ class TestBadOrders:
 
         assert answer.status_code == 422
         assert "references" in answer.json()["errors"][0]["loc"]
+
+    @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP"])
+    def test_a_picture_that_is_cut_off_is_refused_before_anything_is_held(
+        self, alice: Artist, kind: str
+    ) -> None:
+        whole = a_picture(kind=kind)
+        sound, cut = alice.upload(whole), alice.upload(whole[: len(whole) - 40])
+
+        answer = alice.post(MODEL, references=[sound, cut])
+
+        assert answer.status_code == 422
+        [problem] = answer.json()["errors"]
+        assert problem["loc"] == ["references", 1]
+        assert "damaged or cut off" in problem["msg"]
+        assert not Charge.objects.filter(account=alice.user).exists()
+        assert not alice.submissions()
+
+    def test_nothing_is_decoded_for_who_cannot_pay(self, artist: NewArtist) -> None:
+        charlie = artist(name="charlie", plan="free", balance_usd=0)
+        cut = charlie.upload(a_picture()[:-40])
+
+        assert charlie.post(MODEL, references=[cut]).status_code == 402
+
+    def test_a_model_of_another_kind_is_named(self, alice: Artist) -> None:
+        order = {"model": "veo-3.1", "prompt": "A lighthouse."}
+
+        answer = alice.send("POST", "/api/images", json=order)
+
+        assert answer.json()["errors"][0]["msg"] == "veo-3.1 is not an image model."
 
     def test_a_job_that_cannot_be_paid_is_not_begun(self, artist: NewArtist) -> None:
         charlie = artist(name="charlie", plan="free", balance_usd=0)

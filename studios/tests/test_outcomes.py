@@ -78,3 +78,28 @@ def test_it_ends_once_and_is_billed_for_what_was_delivered(
     assert job["hold_usd"] is None
     alice.check_money()
     assert (job["cost_usd"] > 0) == is_completed
+
+
+@pytest.mark.parametrize(
+    ("steering", "told"),
+    [
+        ({"bad_json": True}, "delivered nothing that can be used"),
+        ({"no_picture": True}, "delivered nothing that can be used"),
+        ({"drop": True}, "it has failed, or its answer was lost"),
+        ({"status": 500}, "it has failed, or its answer was lost"),
+    ],
+    ids=str,
+)
+def test_an_answer_of_no_use_is_told_from_one_that_is_lost(
+    http: httpx.Client,
+    worker: Worker,
+    simulator: RunningSimulator,
+    steering: dict[str, Any],
+    told: str,
+) -> None:
+    alice = new_artist(http, simulator)
+
+    job = alice.made("gpt-image-2.5-flare", steering=steering)
+
+    assert told in job["error"]["message"]
+    alice.check_money()

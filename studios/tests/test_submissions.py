@@ -1,5 +1,5 @@
-"""The pictures of an order: only their headers are read when it is placed, and a worker submits no
-more of them at once than its memory holds."""
+"""The pictures of an order: only their headers are read when it is prepared, and a worker submits
+no more of them at once than its memory holds."""
 
 import asyncio
 from collections.abc import Callable, Coroutine

@@ -8,6 +8,9 @@ import av
 from simulator.exchange import Arrival, Exchange, steer
 from simulator.provider import Problem, Refused
 
+# A code of two letters that names no language, and that providers refuse.
+_NO_LANGUAGE = "xx"
+
 
 @dataclass(frozen=True, slots=True)
 class Recording:
@@ -38,6 +41,9 @@ def transcribe(
     """The exchange, the recording, and the words in it. Raises `Refused`."""
     call = arrival.call
     call.model, call.language, call.audio_bytes = model, language, len(data)
+    if language == _NO_LANGUAGE:
+        words = f"Invalid language '{language}'. It must be in ISO-639-1 format."
+        raise Refused(Problem(400, words, "invalid_language_format"))
     recording = read(data)
     call.audio_seconds = recording.seconds
     exchange = steer(arrival, [*recording.tags, prompt], prompt)

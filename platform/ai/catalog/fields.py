@@ -1,5 +1,7 @@
 """Serializer fields for the names of models."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from drf_spectacular.utils import extend_schema_field
@@ -8,6 +10,17 @@ from rest_framework import serializers
 from ai.catalog.selectors import get_catalog
 from ai.catalog.types import Modality
 from common.fields import TextField
+
+_KINDS: Mapping[Modality, str] = MappingProxyType(
+    {
+        "chat": "a chat model",
+        "embedding": "an embedding model",
+        "image": "an image model",
+        "speech": "a speech model",
+        "video": "a video model",
+        "3d": "a 3D model",
+    }
+)
 
 
 class _ModelField(TextField):
@@ -20,7 +33,7 @@ class _ModelField(TextField):
         if model is None:
             raise serializers.ValidationError("There is no such model.")
         if model.modality != self.modality:
-            raise serializers.ValidationError(f"{model.id} is not a {self.modality} model.")
+            raise serializers.ValidationError(f"{model.id} is not {_KINDS[self.modality]}.")
         return model.id
 
 

@@ -4,7 +4,13 @@ billed."""
 import math
 from typing import Any
 
-from ai.providers.errors import ProviderError, ProviderUnavailable, RequestRefused, UpstreamError
+from ai.providers.errors import (
+    AnswerUnusable,
+    ProviderError,
+    ProviderUnavailable,
+    RequestRefused,
+    UpstreamError,
+)
 from billing.types import Failure
 from common.errors import DomainError
 
@@ -35,7 +41,8 @@ def meaning_of(error: ProviderError) -> DomainError:
         return InputTooLong() if error.too_long else RequestRefusedByProvider(str(error))
     if isinstance(error, ProviderUnavailable):
         return ProviderRefusesUs()
-    return UpstreamFailed(retry_after=_retry_after(error))
+    failed = ResultUnusable if isinstance(error, AnswerUnusable) else UpstreamFailed
+    return failed(retry_after=_retry_after(error))
 
 
 def _retry_after(error: ProviderError) -> int | None:
@@ -47,6 +54,10 @@ def _retry_after(error: ProviderError) -> int | None:
 class UpstreamFailed(DomainError):
     code, status = "upstream_error", 502
     message = "The model's provider failed before it answered. Nothing was billed; try again."
+
+
+class ResultUnusable(UpstreamFailed):
+    message = "The provider has delivered nothing that can be used. Nothing was billed; try again."
 
 
 class ProviderRefusesUs(UpstreamFailed):
@@ -108,16 +119,16 @@ class RefusedByProvider(DomainError):
 class RequestRefusedByProvider(RefusedByProvider):
     code, status = "invalid_body", 400
     message = (
-        "The model's provider refused this request. Nothing was billed; change the message or "
-        "choose another model."
+        "The model's provider refused this request. Nothing was billed; change it or choose "
+        "another model."
     )
 
 
 class ContentBlocked(RefusedByProvider):
     code, status = "content_blocked", 400
     message = (
-        "The model's provider refuses to answer this. Nothing was billed; change the message or "
-        "choose another model."
+        "The model's provider refuses to answer this. Nothing was billed; change it or choose "
+        "another model."
     )
 
 

@@ -11,7 +11,7 @@ from ai.catalog.types import ImagePrice
 from ai.inference.runner import CallRunner
 from ai.inference.types import ImageAnswer, ImageCall
 from ai.provider_health.permit import Permit
-from ai.providers.errors import UpstreamError
+from ai.providers.errors import AnswerUnusable, UpstreamError
 from ai.providers.types import Deadlines, Image, ImageRequest, ImageWire
 from billing.types import Ending
 from common.errors import DomainError
@@ -69,7 +69,7 @@ class ImageRunner(CallRunner[ImageCall, ImageAnswer]):
             except UnusableMedia as error:
                 log.warning("images.unusable", request_id=self.call.request_id, reason=str(error))
                 text = f"The provider sent no picture: {error}"
-                failures.append(UpstreamError(text, retryable=False))
+                failures.append(AnswerUnusable(text))
             except DomainError as error:
                 # Ours comes first: the provider's own may have been sound.
                 failures.insert(0, error)

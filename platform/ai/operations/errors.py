@@ -9,17 +9,13 @@ class OutOfTime(UpstreamFailed):
 
 class SubmissionLost(UpstreamFailed):
     message = (
-        "It is not known whether the provider has begun, because its answer was lost. Nothing was "
-        "billed; try again."
+        "It is not known whether the provider has begun: it has failed, or its answer was lost. "
+        "Nothing was billed; try again."
     )
 
 
 class OperationGone(UpstreamFailed):
     message = "The provider does not know this work any more. Nothing was billed; try again."
-
-
-class ResultUnusable(UpstreamFailed):
-    message = "The provider has delivered nothing that can be used. Nothing was billed; try again."
 
 
 class OperationFailed(UpstreamFailed):

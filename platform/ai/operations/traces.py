@@ -3,8 +3,8 @@
 from collections.abc import Awaitable
 from typing import TypeVar
 
-from ai.inference.errors import meaning_of
-from ai.operations.errors import OperationFailed, OperationGone, ResultUnusable
+from ai.inference.errors import ResultUnusable, meaning_of
+from ai.operations.errors import OperationFailed, OperationGone
 from ai.operations.types import OperationCall, Refused, Step, TurnedAway, Unanswered, Unusable
 from ai.providers.errors import ProviderError
 from ai.providers.operations import Failed, Unknown

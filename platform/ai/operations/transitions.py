@@ -4,22 +4,21 @@
                                   │           ^
                                   └> CANCELLING
 
-An operation is submitted once. Where the answer to the submission is lost, it ends unbilled, for an
-operator to reconcile: no provider looks an operation up by our reference. Only the provider's
-verdict or a deadline ends an operation, and never a failed step.
+An operation is submitted once. Where the answer to the submission is lost, or of no use, it ends
+unbilled, for an operator to reconcile: no provider looks an operation up by our reference. Only the
+provider's verdict or a deadline ends an operation, and never a failed step.
 """
 
 from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
-from ai.inference.errors import ContentBlocked, UpstreamFailed, meaning_of
+from ai.inference.errors import ContentBlocked, ResultUnusable, UpstreamFailed, meaning_of
 from ai.operations.errors import (
     OperationCancelled,
     OperationFailed,
     OperationGone,
     OutOfTime,
-    ResultUnusable,
     SubmissionLost,
 )
 from ai.operations.types import (
@@ -36,7 +35,7 @@ from ai.operations.types import (
     Unanswered,
     Unusable,
 )
-from ai.providers.errors import UpstreamError
+from ai.providers.errors import AnswerUnusable, UpstreamError
 from ai.providers.operations import Accepted, Cancelled, Failed, Pending, Succeeded, Unknown
 from common.errors import DomainError
 
@@ -95,6 +94,8 @@ def after(
         case TurnedAway(error):
             planned = replace(operation, state=State.PLANNED, submitted_at=None)
             return _after_failure(planned, error, chance)
+        case Unanswered(AnswerUnusable()) if operation.state == State.SUBMITTING:
+            return _unreconciled(operation, ResultUnusable())
         case Unanswered(error):
             return _after_failure(operation, error, chance)
         case Unknown():

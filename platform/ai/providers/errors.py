@@ -43,6 +43,14 @@ class AnswerTooLate(UpstreamError):
         super().__init__("The provider did not answer in time.", retryable=False)
 
 
+class AnswerUnusable(UpstreamError):
+    """The provider has answered an order with nothing that can be used. It may bill that: no second
+    attempt."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, retryable=False)
+
+
 class NothingMade(UpstreamError):
     """The provider's own verdict: it could not make what was ordered, and bills nothing."""
 
@@ -50,12 +58,12 @@ class NothingMade(UpstreamError):
         super().__init__("The provider failed to make the picture.", retryable=False)
 
 
-class NoPicture(UpstreamError):
+class NoPicture(AnswerUnusable):
     """The provider has answered as it should, but with words alone: mostly because of what it was
-    asked for. It may bill that."""
+    asked for."""
 
     def __init__(self) -> None:
-        super().__init__("The provider sent no picture.", retryable=False)
+        super().__init__("The provider sent no picture.")
 
 
 class ResultExpired(UpstreamError):

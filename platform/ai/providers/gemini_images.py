@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ai.providers.config import ProviderConfig
-from ai.providers.errors import NoPicture, ProviderError, RequestRefused, UpstreamError
+from ai.providers.errors import AnswerUnusable, NoPicture, ProviderError, RequestRefused
 from ai.providers.gemini_schema import Answer, Candidate, decode_answer
 from ai.providers.http_calls import HttpCall
 from ai.providers.paid_calls import PaidCalls
@@ -103,4 +103,4 @@ def _why_none(answer: Answer, finish_reason: str | None) -> ProviderError:
         return RequestRefused("The model made no picture of this prompt.")
     if finish_reason is not None:
         return NoPicture()
-    return UpstreamError("The provider sent no picture.", retryable=False)
+    return AnswerUnusable("The provider sent no picture.")

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
-from ai.providers.errors import UpstreamError
+from ai.providers.errors import AnswerUnusable, UpstreamError
 from ai.providers.http_calls import HttpCall, answered, body_of, read_body
 from ai.providers.types import Deadlines
 from ai.providers.whole_answers import read_answer
@@ -49,12 +49,18 @@ class PaidCalls:
             error.retryable = error.retryable and _was_turned_away(error)
             raise
         try:
-            return read_answer(decoder, await read_body(response, limit, self.by))
+            payload = await read_body(response, limit, self.by)
         except UpstreamError as error:
             error.retryable = False
             raise
         finally:
             response.close()
+        try:
+            return read_answer(decoder, payload)
+        except UpstreamError as error:
+            unusable = AnswerUnusable(str(error))
+            unusable.status, unusable.codes = error.status, error.codes
+            raise unusable from None
 
     async def get(self, url: str, headers: Mapping[str, str], *, limit: int) -> bytes:
         """The result of the order. A failed read is repeated, because reading costs nothing."""

@@ -12,6 +12,7 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from ai.providers.errors import (
+    AnswerUnusable,
     NothingMade,
     ProviderError,
     ProviderUnavailable,
@@ -121,6 +122,5 @@ def _made_nothing(error: ProviderError) -> bool:
     return error.turned_away if isinstance(error, ProviderUnavailable) else not _weight(error)
 
 
-def _no_picture(what: str) -> UpstreamError:
-    """The provider worked, so it may be paid: no second attempt."""
-    return UpstreamError(f"The provider sent {what}.", retryable=False)
+def _no_picture(what: str) -> AnswerUnusable:
+    return AnswerUnusable(f"The provider sent {what}.")

@@ -59,6 +59,19 @@ def test_a_malformed_body_is_400(name: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("byte order mark", "begins with a byte order mark: send it without"),
+        ("trailing comma", "see line 1, column 13."),
+        ("not a number", "NaN is not a JSON number."),
+        ("spaces only", "see line 1, column 4."),
+    ],
+)
+def test_the_reason_is_in_our_words(name: str, told: str) -> None:
+    assert told in post(MALFORMED[name]).json()["detail"]
+
+
+@pytest.mark.parametrize(
     "body",
     [
         "{}",

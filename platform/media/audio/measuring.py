@@ -17,6 +17,7 @@ import structlog
 
 from common.confinement import BAD_FILE, start
 from common.errors import ServiceUnavailable, ValidationFailed
+from common.places import Places
 
 log = structlog.get_logger(__name__)
 
@@ -49,33 +50,7 @@ class Measured:
     format: AudioFormat
 
 
-class _Places:
-    """The places for measuring files: one of each owner at a time, so that nobody takes all of
-    them."""
-
-    def __init__(self) -> None:
-        self._busy: set[Hashable] = set()
-        self._changed = threading.Condition()
-
-    @contextmanager
-    def acquire(self, owner: Hashable) -> Iterator[None]:
-        """Hold a place during the block. Raises ServiceUnavailable where none becomes free."""
-        with self._changed:
-            if not self._changed.wait_for(lambda: self._is_free(owner), _TIMEOUT):
-                raise ServiceUnavailable
-            self._busy.add(owner)
-        try:
-            yield
-        finally:
-            with self._changed:
-                self._busy.remove(owner)
-                self._changed.notify_all()
-
-    def _is_free(self, owner: Hashable) -> bool:
-        return owner not in self._busy and len(self._busy) < _MAX_BUSY
-
-
-_places = _Places()
+_places = Places(_MAX_BUSY, seconds=_TIMEOUT)
 
 
 def measure(audio: bytes, *, owner: Hashable, timeout: float = DECODING_SECONDS) -> Measured:

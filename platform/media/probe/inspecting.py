@@ -4,6 +4,7 @@ import asyncio
 import signal
 import subprocess
 import threading
+from collections.abc import Hashable
 from typing import IO, cast
 
 import msgspec
@@ -12,6 +13,7 @@ import structlog
 from common.confinement import BAD_FILE, start
 from common.errors import ServiceUnavailable
 from common.loop_local import LoopLocal
+from common.places import Places
 from media.probe.errors import UnusableMedia
 from media.probe.types import Facts, Inspected, MediaKind
 
@@ -28,6 +30,8 @@ _FORESEEN = (BAD_FILE, -signal.SIGKILL, -signal.SIGXCPU)
 _UNDECODABLE = "It cannot be decoded."
 
 _places = LoopLocal(lambda: asyncio.Semaphore(_MAX_BUSY))
+# Those of users' own files, and the seconds that others wait: nobody's uploads delay results.
+_places_of_users = Places(_MAX_BUSY, seconds=20.0)
 _decode_facts = msgspec.json.Decoder(Facts).decode
 
 
@@ -46,6 +50,19 @@ async def inspect(
             return await asyncio.to_thread(_outcome, process, timeout)
         finally:
             # Also where the caller is cancelled; the thread then ends too.
+            process.kill()
+
+
+def inspect_upload(
+    file: IO[bytes], kind: MediaKind, *, owner: Hashable, timeout: float = INSPECTION_SECONDS
+) -> Inspected:
+    """The same for a file of a user's, one of an `owner` at a time; it blocks. Raises
+    ServiceUnavailable also where no place becomes free."""
+    with _places_of_users.acquire(owner):
+        process = start("media.probe.inspector", kind, stdin=file)
+        try:
+            return _outcome(process, timeout)
+        finally:
             process.kill()
 
 

@@ -92,6 +92,12 @@ def test_half_of_a_surrogate_pair_is_named(alice: Customer, escape: str, field: 
     alice.assert_nothing_billed()
 
 
+def test_a_byte_order_mark_is_named(alice: Customer) -> None:
+    body = json.dumps(alice.body()).encode()
+    error = refusal(alice.post(content=b"\xef\xbb\xbf" + body), 400, "invalid_body")
+    assert "begins with a byte order mark" in error["message"]
+
+
 def test_a_whole_surrogate_pair_is_a_character(alice: Customer) -> None:
     body = json.dumps(alice.body(messages=[{**QUESTION, "content": "\U0001f600 " * 20}]))
     assert r"\ud83d\ude00" in body

@@ -7,6 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from ai.inference.errors import ResultUnusable
+from ai.operations.errors import OperationCancelled, SubmissionLost
 from ai.operations.transitions import CLOSING, JITTER, MAX_ADVICE, MAX_UNKNOWNS, after, next_step
 from ai.operations.types import (
     CancelAsked,
@@ -22,13 +24,14 @@ from ai.operations.types import (
     Unanswered,
     Unusable,
 )
-from ai.providers.errors import ProviderUnavailable, RequestRefused, UpstreamError
+from ai.providers.errors import AnswerUnusable, ProviderUnavailable, RequestRefused, UpstreamError
 from ai.providers.operations import Accepted, Cancelled, Failed, Pending, Succeeded, Unknown
 
 BEGIN = datetime(2026, 11, 23, tzinfo=UTC)
 DEADLINE = BEGIN + timedelta(minutes=10)
 PLANNED = Operation(state=State.PLANNED, deadline_at=DEADLINE)
 LOST = UpstreamError("The answer was lost.", retryable=False)
+EMPTY = AnswerUnusable("The provider sent no picture.")
 AWAY = UpstreamError("Too many requests.", retry_after=7)
 
 POSSIBLE: dict[Step, list[Outcome]] = {
@@ -38,6 +41,7 @@ POSSIBLE: dict[Step, list[Outcome]] = {
         Refused(RequestRefused("No.", blocked=True)),
         Refused(ProviderUnavailable("quota")),
         Unanswered(LOST),
+        Unanswered(EMPTY),
     ],
     Step.POLL: [
         Pending(0.5),
@@ -105,6 +109,31 @@ def _check_end(end: End, operation: Operation, outcome: Outcome | None, *, begun
     else:
         # No verdict: the deadline has passed, or the provider does not know it.
         assert end.is_unreconciled == begun
+
+
+def test_an_answer_of_no_use_is_told_from_one_that_is_lost() -> None:
+    submitting = replace(PLANNED, state=State.SUBMITTING, submitted_at=BEGIN)
+
+    empty = after(submitting, Unanswered(EMPTY), BEGIN, chance=0)
+    lost = after(submitting, Unanswered(LOST), BEGIN, chance=0)
+
+    assert isinstance(empty, End)
+    assert isinstance(empty.failure, ResultUnusable)
+    assert isinstance(lost, Continue)
+    end = next_step(lost.operation, BEGIN)
+    assert isinstance(end, End)
+    assert isinstance(end.failure, SubmissionLost)
+    assert empty.is_unreconciled
+    assert end.is_unreconciled
+
+
+def test_a_cancelled_order_with_an_answer_of_no_use_is_cancelled() -> None:
+    submitting = replace(PLANNED, state=State.SUBMITTING, is_cancelled=True)
+
+    end = after(submitting, Unanswered(EMPTY), BEGIN, chance=0)
+
+    assert isinstance(end, End)
+    assert isinstance(end.failure, OperationCancelled)
 
 
 def test_nothing_is_submitted_after_the_deadline() -> None:

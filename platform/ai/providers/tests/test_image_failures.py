@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from ai.providers.config import ProviderConfig
-from ai.providers.errors import ProviderUnavailable, RequestRefused, UpstreamError
+from ai.providers.errors import AnswerUnusable, ProviderUnavailable, RequestRefused, UpstreamError
 from ai.providers.flux import Flux
 from ai.providers.gemini_images import GeminiImages
 from ai.providers.openai_images import OpenAIImages
@@ -58,6 +58,7 @@ async def test_a_connection_that_breaks_after_the_call_may_not(
     upstream.answer = broken
     failure = await failure_of(wire)
     assert isinstance(failure, UpstreamError)
+    assert not isinstance(failure, AnswerUnusable)
     assert not failure.retryable
     assert len(upstream.calls) == 1
 
@@ -118,6 +119,8 @@ async def test_junk_is_a_failure_that_is_not_tried_again(
     failure = await failure_of(wire)
     assert isinstance(failure, UpstreamError)
     assert not failure.retryable
+    # It came, unless it is longer than any answer: it is not told as lost.
+    assert isinstance(failure, AnswerUnusable) or "longer than" in str(failure)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,9 @@
-"""Reads the uploads that models are given as pictures. Nothing is decoded."""
+"""Reads the uploads that models are given as pictures."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from shutil import copyfileobj
+from tempfile import TemporaryFile
 from typing import IO
 from uuid import UUID
 
@@ -19,7 +21,9 @@ from media.files.types import (
     is_reference_size,
     storage_path,
 )
+from media.probe.errors import UnusableMedia
 from media.probe.headers import read_header
+from media.probe.inspecting import inspect_upload
 
 _LIMIT = (
     f"A reference has at most {MAX_PICTURE_SIDE:,} pixels a side, and "
@@ -58,10 +62,35 @@ def find_reference(account_id: UUID, upload_id: UUID, *, loc: Loc = ("upload_id"
     return Reference(upload, header.media_type)
 
 
+def check_decodable(upload: Upload, *, loc: Loc = ("upload_id",)) -> None:
+    """Decode a picture to its end, in a process without any power: it blocks for as long. `loc` is
+    where the body names the upload.
+
+    Raises ValidationFailed for one that is damaged or cut off, UploadNotFound, StorageUnavailable,
+    and ServiceUnavailable where there is no time or place for it.
+    """
+    with _opened(upload, loc) as stored, _copied(stored) as file:
+        try:
+            inspect_upload(file, "image", owner=upload.account_id)
+        except UnusableMedia:
+            raise _unusable(
+                loc, "The picture cannot be decoded: it is damaged or cut off."
+            ) from None
+
+
 def read_reference(reference: Reference) -> bytes:
     """The whole picture. Raises UploadNotFound, StorageUnavailable."""
     with _opened(reference.upload, ("upload_id",)) as file:
         return file.read()
+
+
+@contextmanager
+def _copied(stored: IO[bytes]) -> Iterator[IO[bytes]]:
+    """A copy that the operating system knows: what is stored may be in a bucket."""
+    with TemporaryFile() as file:
+        copyfileobj(stored, file)
+        file.flush()
+        yield file
 
 
 @contextmanager
