@@ -6,13 +6,17 @@ from collections.abc import Collection
 
 LENGTH = 200  # characters, about
 _BEFORE = 60
-# As in the index: conversations/migrations/0002_search.py. Normalising takes quadratic time for
+# As in the index: conversations/migrations/0003_symbols.py. Normalising takes quadratic time for
 # marks in a row here, too.
 _LONG = re.compile("([^\x01-\u02ff]{64})")
 _MARKS = re.compile("[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c7\u064b-\u065f\u0670]")
 _FOLDED = 40_000
 # In scripts without spaces a word begins anywhere.
-_LETTER = r"[^\W_\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]"
+_LETTER = (
+    r"[^\W_\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1950-\u19df\u1a20-\u1aaf\u3040-\u312f"
+    r"\u31a0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua9e0-\ua9ff\uaa60-\uaadf"
+    r"\U0001b000-\U0001b16f\U00020000-\U0003ffff]"
+)
 _BEGINNING = re.compile(f"(?<!{_LETTER})(?={_LETTER})")
 # Put before each word. PostgreSQL accepts no text that contains it.
 _SIGN = "\0"

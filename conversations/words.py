@@ -1,7 +1,8 @@
 """The words of texts in the search index.
 
 Punctuation is no part of a word, and marks are no part of a letter: `Zürich` is found as `zurich`.
-In scripts that are written without spaces each character is a word.
+In scripts that are written without spaces each character is a word, and so is each symbol and emoji
+in any text; a flag is one, and tones of skin are none.
 
 Each word has a prefix of its account's, `x` and the end of the account's id, so that a search for
 the beginning of a word reads a 256th of all words; and the account's id is one of the words, so

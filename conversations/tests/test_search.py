@@ -158,12 +158,63 @@ def test_instructions_and_reasoning_are_not_searched(alice: Persona) -> None:
         ("\uff76\uff9e\uff77\uff9e", "ガギ"),
         ("\uff21\uff22\uff23", "abc"),
         ("🌊sea🌊", "sea"),
+        ("Party! 🎉", "🎉"),
+        ("Party!🎉🎉🎊", "🎊 party"),
+        ("Party 🎉", "party🎉"),
+        ("Yes 👍🏽", "👍"),
+        ("Yes 👍", "👍🏽"),
+        ("I ❤️ tea", "❤"),
+        ("👩\u200d🔬 at work", "👩\u200d🔬"),
+        ("To 🇩🇪 and 🇫🇷", "🇫🇷"),
+        ("It costs 5 €", "€"),
+        ("20€", "20 €"),
+        ("a → b ≤ c", "→ ≤"),
+        ("§ 823 BGB", "§ 823"),
+        ("☕ ♞ ♫ ☯ ䷀", "♞ ☯ ䷀"),
+        ("𠮷野家で𠮟る", "野家"),
+        ("𠮷野家で𠮟る", "𠮟"),
+        ("ᥛᥣᥰ ᦟᦲᧉ", "ᥣᥰ"),
+        ("हिन्दी में खोज", "हिन्दी"),
+        ("አማርኛ ፍለጋ", "ፍለጋ"),
+        ("ᏣᎳᎩ", "ᏣᎳᎩ"),
+        ("தமிழ் தேடல்", "தேடல்"),
+        ("བོད་སྐད་", "སྐད"),
+        ("ქართული ძიება", "ძიება"),
+        ("Հայերեն որոնում", "ՈՐՈՆՈՒՄ"),
+        ("𞤊𞤵𞤤𞤬𞤵𞤤𞤣𞤫 pulaar", "𞤊𞤵𞤤𞤬𞤵𞤤𞤣𞤫"),
     ],
 )
 def test_words_are_what_people_take_for_words(alice: Persona, said: str, q: str) -> None:
     sea = talk(alice.user, said)
 
     assert found(alice, q) == ids(sea)
+
+
+@pytest.mark.parametrize(
+    ("said", "q"),
+    [
+        ("Party 🎉", "🎊"),
+        ("Party 🎉", "party 🎊"),
+        ("To 🇩🇪 and 🇫🇷", "🇪🇫"),
+        ("5 €", "$"),
+        ("No hearts", "❤"),
+    ],
+)
+def test_a_symbol_is_not_found_where_there_is_another(alice: Persona, said: str, q: str) -> None:
+    talk(alice.user, said)
+
+    assert found(alice, q) == []
+
+
+def test_a_symbol_is_found_in_titles_and_told_in_the_snippet(alice: Persona) -> None:
+    titled = talk(alice.user, "How was it?", title="Party 🎉")
+    said = talk(alice.user, f"{'Well. ' * 100}It was a 🎉.")
+
+    hits = {row["id"]: row["match"] for row in search(alice, "🎉")}
+
+    assert hits.keys() == {*ids(titled, said)}
+    assert hits[str(titled.pk)] is None
+    assert "It was a 🎉." in hits[str(said.pk)]["snippet"]
 
 
 @pytest.mark.parametrize(
