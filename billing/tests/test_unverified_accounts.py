@@ -121,7 +121,7 @@ def test_the_budget_of_all_comes_first() -> None:
     assert isinstance(free_budget.find_refusal(account("charlie@example.com")), FreeBudgetSpent)
 
 
-def test_the_refusal_has_the_six_fields_of_a_402_and_says_what_to_do() -> None:
+def test_the_refusal_has_the_fields_of_every_402_and_says_what_to_do() -> None:
     charlie = account("charlie@example.com")
     spend(charlie, 10)
     refusal = free_budget.find_refusal(charlie, FREE_MODEL)
@@ -131,7 +131,7 @@ def test_the_refusal_has_the_six_fields_of_a_402_and_says_what_to_do() -> None:
     assert refusal.extra == {
         "model_key": FREE_MODEL,
         "plan": "free",
-        "balance_usd": 0,
+        **dict.fromkeys(("balance_usd", "held_usd", "available_usd"), 0),
         "needed_usd": None,
     }
 
