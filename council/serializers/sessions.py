@@ -121,7 +121,7 @@ class VersionRowSerializer(serializers.Serializer[VersionState]):
     cost_usd = UsdField(source="cost")
     is_current = serializers.BooleanField(read_only=True)
     details = serializers.DictField(source="version.details", read_only=True)
-    content = serializers.CharField(read_only=True, required=False)
+    content = serializers.CharField(required=False, allow_blank=True)
     created_at = serializers.DateTimeField(source="version.created_at", read_only=True)
 
     def to_representation(self, instance: VersionState) -> dict[str, Any]:

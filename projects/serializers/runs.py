@@ -232,7 +232,7 @@ class FileSerializer(serializers.Serializer[RunFile]):
 class FileWithContentSerializer(FileSerializer):
     """A file; `content` is there where one file was asked for."""
 
-    content = serializers.CharField(read_only=True, required=False, allow_null=True)
+    content = serializers.CharField(required=False, allow_blank=True, allow_null=True)
 
 
 @extend_schema_serializer(component_name="ProjectMessage")
