@@ -1,6 +1,7 @@
 """The errors of the studios."""
 
 from common.errors import Conflict, DomainError
+from common.money import usd, usd_text
 
 
 class TooManyJobs(DomainError):
@@ -31,6 +32,20 @@ class CannotBeContinued(Conflict):
 class ClipTooLong(Conflict):
     code = "clip_too_long"
     message = "The clip would be longer than its model makes them."
+
+
+class WouldBeBilled(Conflict):
+    code = "would_be_billed"
+    message = "This job is at its provider, and may be billed although its result is thrown away."
+
+    def __init__(self, *, at_most: int = 0) -> None:
+        """`at_most` is what is held for the job, in nano-USD."""
+        super().__init__(
+            "This job is at its provider. If that finishes it all the same, up to"
+            f" {usd_text(at_most)} is billed. Cancel it, and what is finished is delivered; or"
+            " delete it with `confirm=true`, and nothing is.",
+            at_most_usd=usd(at_most),
+        )
 
 
 class NothingToRetry(Conflict):

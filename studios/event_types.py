@@ -24,7 +24,8 @@ USER_EVENTS = [
     EventType("job.cancelled", "you have cancelled it", _ROW, {"job": {"status": "cancelled"}}),
     EventType(
         "job.deleted",
-        "it is gone; earlier events of it have only its id, kind, model and status from now on",
+        "you have deleted it; earlier events of it have only its id, kind, model and status from"
+        " now on",
         {"job_id": serializers.UUIDField()},
     ),
 ]

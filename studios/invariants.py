@@ -5,7 +5,8 @@ from billing.invariants import Invariant
 INVARIANTS = (
     Invariant(
         "generation_and_job_end_together",
-        "A generation has ended if, and only if, its job has, and both tell the same end.",
+        "A generation has ended if, and only if, its job has, and both tell the same end: of one"
+        " that was deleted, that it was cancelled.",
         # A job is purged a week after its end, and its user may have deleted its generation.
         """
         SELECT id, g.status, g.ended_at, j.status AS job, j.ended_at AS job_ended_at
@@ -13,7 +14,8 @@ INVARIANTS = (
         FULL JOIN (SELECT id, status, ended_at FROM jobs_job
                    WHERE kind IN ('studios.image', 'studios.video', 'studios.3d')) j USING (id)
         WHERE (g.id IS NOT NULL AND g.ended_at IS NULL) <> (j.id IS NOT NULL AND j.ended_at IS NULL)
-           OR j.ended_at IS NOT NULL AND g.status <> j.status""",
+           OR j.ended_at IS NOT NULL
+              AND g.status <> CASE WHEN g.deleted_at IS NULL THEN j.status ELSE 'cancelled' END""",
     ),
     Invariant(
         "generation_status",
@@ -49,11 +51,12 @@ INVARIANTS = (
     ),
     Invariant(
         "generation_and_charge_end_together",
-        "A generation is completed if, and only if, it is billed.",
+        "A generation is completed if, and only if, it is billed, unless it was deleted.",
         """
         SELECT g.id, g.status, c.status AS charge
         FROM studios_generation g LEFT JOIN billing_charge c ON c.id = g.id
-        WHERE g.ended_at IS NOT NULL AND (g.status = 'completed') <> (c.status = 'settled')
+        WHERE g.ended_at IS NOT NULL AND g.deleted_at IS NULL
+              AND (g.status = 'completed') <> (c.status = 'settled')
               AND NOT (c.id IS NULL AND charge_is_dropped(g.id))
            OR c.id IS NULL AND NOT charge_is_dropped(g.id)""",
     ),

@@ -18,8 +18,8 @@ class Generation(models.Model):
     the job whose result this one extends or refines, null where that was deleted. `progress` is in
     percent, null where the provider tells none. `seconds` is the length of the whole clip; its
     first `lead_seconds` are in the file of the parent alone.
-    `reference` is what the provider knows the result by. A job that is deleted while it runs stays,
-    hidden, until it has ended.
+    `reference` is what the provider knows the result by. A job that is deleted at its provider
+    stays, hidden and without its order, for its charge.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)

@@ -72,6 +72,15 @@ class StarSerializer(serializers.Serializer[Any]):
     output = WholeNumberField(required=False, min_value=0, max_value=99)
 
 
+class DeletionQuerySerializer(serializers.Serializer[Any]):
+    """How a job is deleted."""
+
+    confirm = serializers.BooleanField(
+        default=False,
+        help_text="true: delete a job also at its provider, which may finish and bill it.",
+    )
+
+
 class JobsQuerySerializer(serializers.Serializer[Any]):
     """The filters of a list of jobs."""
 

@@ -95,6 +95,14 @@ def get_job(user: User, job_id: UUID, kind: Kind | None = None) -> Generation:
     return generation
 
 
+def get_any_job(user: User, job_id: UUID) -> Generation:
+    """The user's job, also one that was deleted at its provider. Raises NotFound."""
+    generation = Generation.objects.filter(account=user, pk=job_id).first()
+    if generation is None:
+        raise NotFound
+    return generation
+
+
 def view_of(generation: Generation) -> JobView:
     """A job as the transaction sees it."""
     [view] = views_of([generation])

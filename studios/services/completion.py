@@ -48,18 +48,21 @@ class GenerationEnd(Output):
         lock_generation(operation_id)
 
     def write_end(self, operation_id: UUID, end: End) -> None:
-        """Show the end, or erase what its user has deleted meanwhile."""
+        """Show the end. What its user has deleted meanwhile was cancelled, whatever its provider
+        has made of it; its charge says what was billed."""
         generation = lock_generation(operation_id)
         if generation is None:
             return
+        generation.ended_at = Now()
         if generation.deleted_at is not None:
-            erase(generation)
+            generation.status = Status.CANCELLED
+            generation.save()
+            _forget_order(generation)
             return
         if end.outputs is not None:
             _keep(generation, end.outputs)
         generation.status = end.status
         generation.error = error_of(end.failure) if end.failure else None
-        generation.ended_at = Now()
         generation.save()
         generation.refresh_from_db()
         append_to_user(user_id=generation.account_id, events=[user_events.ended(generation)])
@@ -95,17 +98,23 @@ def report_progress(*, job_id: UUID, percent: int) -> None:
         _update(generation, "progress")
 
 
+def hide(generation: Generation) -> None:
+    """Show a job in no list, and nothing of what was asked for, in the caller's transaction, which
+    has locked it. What the provider was sent stays until the job has ended."""
+    generation.deleted_at = Now()
+    generation.prompt, generation.params = "", {}
+    generation.save(update_fields=["deleted_at", "prompt", "params"])
+
+
 def erase(generation: Generation) -> None:
     """Delete a job that has ended, in the caller's transaction, which has locked it. Its files are
     purged, and uploads that go with nothing else."""
     # The deletion changes the jobs that continue this one; all jobs are locked before files.
     list(generation.children.order_by("pk").select_for_update(no_key=True).values_list("pk"))
-    operations.blank_request(operation_id=generation.pk)
     outputs = generation.outputs.values_list("file_id", "thumbnail_id")
     media.let_expire(file_ids=[each for pair in outputs for each in pair if each is not None])
-    upload_ids = list(generation.references.values_list("upload_id", flat=True))
+    _forget_order(generation)
     generation.delete()
-    release(upload_ids=upload_ids)
 
 
 def lock_for_takedown(*, file_ids: Collection[UUID], **_: object) -> None:
@@ -118,6 +127,14 @@ def publish_takedown(*, file_ids: Collection[UUID], **_: object) -> None:
     """The receiver of `media.files.services.outputs.taken_down`: jobs have changed."""
     for job_id in _showing(file_ids):
         _tell_changed(job_id)
+
+
+def _forget_order(generation: Generation) -> None:
+    """Blank what the provider was sent by a job that has ended, and release its uploads."""
+    operations.blank_request(operation_id=generation.pk)
+    upload_ids = list(generation.references.values_list("upload_id", flat=True))
+    generation.references.all().delete()
+    release(upload_ids=upload_ids)
 
 
 def _showing(file_ids: Collection[UUID]) -> list[UUID]:

@@ -3,7 +3,6 @@
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models.functions import Now
 
 from accounts.models import User
 from ai.operations import services as operations
@@ -12,8 +11,10 @@ from common.errors import NotFound
 from events.services import append_to_user, blank_for_user
 from events.types import USER
 from studios import user_events
+from studios.errors import WouldBeBilled
 from studios.models import Generation
-from studios.services.completion import END, erase
+from studios.selectors.jobs import view_of
+from studios.services.completion import END, erase, hide
 from studios.types import Kind
 
 
@@ -50,21 +51,27 @@ def star(
 
 
 @transaction.atomic
-def delete(*, user: User, job_id: UUID, kind: Kind) -> None:
-    """Delete a job with its results, and what its events have shown. One that has not ended is
-    hidden at once and cancelled, and billed as the provider says. Raises NotFound."""
+def delete(*, user: User, job_id: UUID, kind: Kind, confirmed: bool) -> Generation | None:
+    """Delete a job with its results, and what its events have shown. One that is at its provider is
+    hidden, blanked and cancelled, and billed as the provider says; it is returned. Raises NotFound,
+    and WouldBeBilled for such a job unless that is `confirmed`."""
     idempotency.claim(account=user, request_key=None)
     generation = _lock(user, job_id, kind)
     blank, since = user_events.blank(generation), generation.created_at
     if generation.is_open:
-        generation.deleted_at = Now()
-        generation.save(update_fields=["deleted_at"])
+        hide(generation)
         operations.cancel(END, account=user, operation_id=job_id)
-    else:
+        generation.refresh_from_db()
+    is_at_provider = generation.is_open
+    if not is_at_provider:
         erase(generation)
+    elif not confirmed:
+        # This undoes all of the above.
+        raise WouldBeBilled(at_most=view_of(generation).held or 0)
     # No event of the job follows: all are written under its lock.
     blank_for_user(user_id=user.pk, resource="job", row_id=job_id, row=blank, since=since)
     append_to_user(user_id=user.pk, events=[user_events.deleted(job_id)])
+    return generation if is_at_provider else None
 
 
 def _lock(user: User, job_id: UUID, kind: Kind | None = None) -> Generation:

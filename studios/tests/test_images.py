@@ -8,7 +8,7 @@ import pytest
 from ai.operations.models import Operation
 from billing.models import Charge
 from common.ids import uuid7
-from media.files.models import StoredFile, Upload
+from media.files.models import Upload
 from studios.models import Generation
 from studios.tests.artist import Artist, a_picture
 from studios.tests.conftest import NewArtist
@@ -177,33 +177,6 @@ def test_a_job_with_a_starred_picture_is_listed_among_the_starred(alice: Artist)
     assert listed(starred=False) == [plain["id"]]
     star(of_a_picture, output=1, starred=False)
     assert listed(starred=False) == [of_a_picture["id"], plain["id"]]
-
-
-def test_a_deleted_job_is_gone_with_its_files(alice: Artist) -> None:
-    job = alice.made(MODEL)
-    url = job["outputs"][0]["url"].partition("/files/")[2]
-
-    assert alice.send("DELETE", f"/api/images/{job['id']}").status_code == 204
-
-    assert alice.send("GET", f"/api/jobs/{job['id']}").status_code == 404
-    assert alice.send("GET", "/api/images").json() == []
-    assert alice.http.get(f"/files/{url}").status_code == 404
-    kept = StoredFile.objects.filter(account=alice.user.pk, expires_at=None)
-    assert not kept.exists()
-    assert Operation.objects.get(pk=job["id"]).request == {}
-    assert alice.events(job)[-1][0] == "job.deleted"
-
-
-def test_a_running_job_is_hidden_at_once_and_settled_as_its_provider_says(alice: Artist) -> None:
-    job = alice.running(alice.order(MODEL, steering={"delay_ms": 1_500}))
-
-    assert alice.send("DELETE", f"/api/images/{job['id']}").status_code == 204
-
-    assert alice.send("GET", f"/api/jobs/{job['id']}").status_code == 404
-    alice.wait_until_erased(job)
-    assert Operation.objects.get(pk=job["id"]).request == {}
-    assert alice.charge(job).status == "settled"
-    assert [told for told, _ in alice.events(job)][-1] == "job.deleted"
 
 
 def test_bob_sees_nothing_of_alices_jobs(alice: Artist, artist: NewArtist) -> None:

@@ -5,6 +5,7 @@ from uuid import UUID
 
 import pytest
 from django.db import transaction
+from django.utils import timezone
 
 from billing.models import Charge
 from billing.services import reconciliation
@@ -40,6 +41,10 @@ def the_generation_goes_on(job_id: UUID) -> None:
 
 def the_generation_has_another_end(job_id: UUID) -> None:
     change_generation(job_id, status="failed")
+
+
+def the_generation_is_deleted(job_id: UUID) -> None:
+    change_generation(job_id, deleted_at=timezone.now())
 
 
 def the_job_goes_on(job_id: UUID) -> None:
@@ -87,6 +92,7 @@ TOGETHER, BILLED = "generation_and_job_end_together", "generation_and_charge_end
 FAULTS: tuple[tuple[Change, str], ...] = (
     (the_generation_goes_on, TOGETHER),
     (the_generation_has_another_end, TOGETHER),
+    (the_generation_is_deleted, TOGETHER),
     (the_job_goes_on, TOGETHER),
     (the_job_goes_on_without_a_generation, TOGETHER),
     (the_generation_has_outlived_its_job, TOGETHER),

@@ -130,8 +130,8 @@ class TestTheEventsOfADeletedJob:
     def test_neither_does_one_that_was_running_leave_anything(self, alice: Artist) -> None:
         job = alice.running(alice.order("gen4.5", steering={"polls": 1000}))
 
-        alice.send("DELETE", f"/api/videos/{job['id']}")
-        alice.wait_until_erased(job)
+        alice.delete(job, confirm=True)
+        alice.ended(job)
 
         shown = [event["data"].get("job", {}) for event in replayed(alice)]
         assert {each.get("prompt", "") for each in shown} == {""}

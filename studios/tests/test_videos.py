@@ -276,26 +276,5 @@ def test_an_estimate_says_what_is_missing(artist: NewArtist) -> None:
     assert not Generation.objects.filter(account=bob.user).exists()
 
 
-def test_a_running_clip_that_is_deleted_is_cancelled_at_its_provider(alice: Artist) -> None:
-    job = alice.running(alice.order("gen4.5", steering={"polls": 1000}))
-
-    alice.send("DELETE", f"/api/videos/{job['id']}")
-
-    alice.wait_until_erased(job)
-    assert alice.submissions() == ["cancelled"]
-    assert alice.charge(job).status == "released"
-
-
-def test_a_clip_whose_provider_finishes_it_although_it_is_deleted_is_billed(
-    alice: Artist,
-) -> None:
-    job = alice.running(alice.order("gen4.5", steering={"polls": 3, "finish": "uncancellable"}))
-
-    alice.send("DELETE", f"/api/videos/{job['id']}")
-
-    alice.wait_until_erased(job)
-    assert alice.charge(job).status == "settled"
-
-
 def test_the_reference_of_the_provider_is_kept_for_extensions(alice: Artist) -> None:
     assert generation_of(alice.made("ray-2")).reference != ""

@@ -10,7 +10,7 @@ from studios.request_serializers import ImageOrderSerializer, StarSerializer
 from studios.serializers.jobs import JobSerializer
 from studios.types import Kind
 from studios.viewsets.orders import estimates, orders
-from studios.viewsets.studio import StudioViewSet, lists
+from studios.viewsets.studio import StudioViewSet, deletes, lists
 
 
 class ImageViewSet(StudioViewSet):
@@ -43,11 +43,13 @@ class ImageViewSet(StudioViewSet):
         """Star a job or one of its pictures, or take the star away."""
         return self.set_star(request, job_id)
 
-    @extend_schema(operation_id="deleteImage", responses={204: None})
+    @deletes(operation_id="deleteImage")
     def destroy(self, request: AuthenticatedRequest, job_id: UUID) -> Response:
         """Delete pictures for good.
 
-        A job that has not ended is hidden at once and cancelled. What the provider has made by then
-        is billed.
+        204: it is gone, and a job that waited is not billed. 409 `would_be_billed`: the job is at
+        its provider, who may finish it all the same; `at_most_usd` is what would be billed. With
+        `confirm=true` the answer is 202: the job is hidden and cancelled, its result is thrown
+        away, and `GET /api/jobs/{job_id}` says what was billed.
         """
         return self.delete_job(request, job_id)

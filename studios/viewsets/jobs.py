@@ -13,7 +13,7 @@ from common.viewsets import ViewSet
 from studios.errors import CannotBeContinued, ClipTooLong, NothingToRetry
 from studios.preparation import prepare_retry
 from studios.request_serializers import AllJobsQuerySerializer
-from studios.selectors.jobs import get_job, view_of
+from studios.selectors.jobs import get_any_job, get_job, view_of
 from studios.serializers.jobs import JobSerializer
 from studios.services import jobs
 from studios.viewsets.orders import order, orders
@@ -34,12 +34,12 @@ class JobViewSet(ViewSet):
 
     @extend_schema(operation_id="getJob", responses=JobSerializer)
     def retrieve(self, request: AuthenticatedRequest, job_id: UUID) -> Response:
-        """A job.
+        """A job, also one that was deleted at its provider.
 
         Poll it with `If-None-Match`: an unchanged job is answered with 304. Better, follow your
         event stream, which tells every change of a job.
         """
-        return Response(JobSerializer(view_of(get_job(request.user, job_id))).data)
+        return Response(JobSerializer(view_of(get_any_job(request.user, job_id))).data)
 
     @extend_schema(
         operation_id="cancelJob", request=None, responses={200: JobSerializer, 202: JobSerializer}

@@ -10,11 +10,17 @@ from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 
 from accounts.types import AuthenticatedRequest
+from common.openapi import error_responses
 from common.pagination import PAGE_PARAMETERS, NewestFirst
 from common.validation import read
 from common.viewsets import ViewSet
+from studios.errors import WouldBeBilled
 from studios.preparation import prepare
-from studios.request_serializers import JobsQuerySerializer, StarSerializer
+from studios.request_serializers import (
+    DeletionQuerySerializer,
+    JobsQuerySerializer,
+    StarSerializer,
+)
 from studios.selectors.jobs import list_jobs, view_of, views_of
 from studios.serializers.estimates import EstimateSerializer
 from studios.serializers.jobs import JobSerializer
@@ -30,6 +36,15 @@ def lists(*, operation_id: str) -> Callable[[View], View]:
         operation_id=operation_id,
         parameters=[*PAGE_PARAMETERS, JobsQuerySerializer],
         responses=JobSerializer(many=True),
+    )
+
+
+def deletes(*, operation_id: str) -> Callable[[View], View]:
+    """Describes a view that deletes a job."""
+    return extend_schema(
+        operation_id=operation_id,
+        parameters=[DeletionQuerySerializer],
+        responses={202: JobSerializer, 204: None, **error_responses(WouldBeBilled)},
     )
 
 
@@ -64,5 +79,8 @@ class StudioViewSet(ViewSet):
         return Response(JobSerializer(view_of(starred)).data)
 
     def delete_job(self, request: AuthenticatedRequest, job_id: UUID) -> Response:
-        jobs.delete(user=request.user, job_id=job_id, kind=self.kind)
-        return Response(status=status.HTTP_204_NO_CONTENT)
+        confirmed = read(DeletionQuerySerializer, request.query_params.dict())["confirm"]
+        hidden = jobs.delete(user=request.user, job_id=job_id, kind=self.kind, confirmed=confirmed)
+        if hidden is None:
+            return Response(status=status.HTTP_204_NO_CONTENT)
+        return Response(JobSerializer(view_of(hidden)).data, status=status.HTTP_202_ACCEPTED)

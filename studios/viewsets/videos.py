@@ -21,7 +21,7 @@ from studios.serializers.jobs import JobSerializer
 from studios.services.estimates import estimate
 from studios.types import Kind
 from studios.viewsets.orders import estimates, order, orders
-from studios.viewsets.studio import StudioViewSet, lists
+from studios.viewsets.studio import StudioViewSet, deletes, lists
 
 
 class VideoViewSet(StudioViewSet):
@@ -91,11 +91,13 @@ class VideoViewSet(StudioViewSet):
         """Star a clip, or take the star away."""
         return self.set_star(request, job_id)
 
-    @extend_schema(operation_id="deleteVideo", responses={204: None})
+    @deletes(operation_id="deleteVideo")
     def destroy(self, request: AuthenticatedRequest, job_id: UUID) -> Response:
         """Delete a clip for good.
 
-        A job that has not ended is hidden at once and cancelled at the provider. It is billed if
-        the provider finishes it all the same.
+        204: it is gone, and a job that waited is not billed. 409 `would_be_billed`: the job is at
+        its provider, who may finish it all the same; `at_most_usd` is what would be billed. With
+        `confirm=true` the answer is 202: the job is hidden and cancelled, its result is thrown
+        away, and `GET /api/jobs/{job_id}` says what was billed.
         """
         return self.delete_job(request, job_id)

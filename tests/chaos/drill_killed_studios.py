@@ -150,25 +150,21 @@ def test_a_cancellation_outlives_the_worker(
     assert clip.submissions == ["cancelled"]
 
 
-PATHS = {"video": "/api/videos", "3d": "/api/assets-3d/assets", "image": "/api/images"}
-
-
 def test_a_deletion_outlives_the_worker(http: httpx.Client, simulator: RunningSimulator) -> None:
     with dying_worker(http, simulator) as scene:
         clip, asset, picture = at_the_provider(scene)
         for each in (clip, asset, picture):
-            answer = each.person.send("DELETE", f"{PATHS[each.kind]}/{each.id}")
-            assert answer.status_code == 204
-            assert each.person.send("GET", f"/api/jobs/{each.id}").status_code == 404
+            assert each.person.delete(each.job).status_code == 409
+            assert each.person.delete(each.job, confirm=True).status_code == 202
     sweep()
 
     with running_worker(simulator):
-        for each in (clip, asset, picture):
-            each.person.wait_until_erased(each.job)
+        wait_in_haste([clip, asset, picture], Ordered.has_ended)
 
     for each in (clip, asset, picture):
         assert each.person.events(each.job)[-1][0] == "job.deleted"
         assert each.told_ends() == []
+        assert each.person.job(each.job)["status"] == "cancelled"
         assert len(each.submissions) == 1
         # What the provider finishes all the same is billed.
         each.check_bill(is_billed=each is asset)

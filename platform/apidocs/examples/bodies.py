@@ -157,6 +157,7 @@ NEW_RUN = {
     "in_flight": 0,
     "started_at": None,
 }
+_DELETED = QUEUED | {"status": "running", "queue_position": None, "prompt": "", "params": {}}
 _QUEUED_CLIP = QUEUED | {"hold_usd": 1.6}
 _CLIP_FILE = Like(
     "JobOutput", url=CLIP_LINK, media_type="video/mp4", seconds=8, width=1280, height=720
@@ -214,6 +215,9 @@ OWN: dict[str, Any] = {
     "cancelJob": Like(
         "Job", **QUEUED | {"status": "cancelled", "hold_usd": None, "queue_position": None}
     ),
+    "deleteAsset": Like(_ASSET_JOB, **_DELETED),
+    "deleteImage": Like("Job", **_DELETED),
+    "deleteVideo": Like(_CLIP_JOB, **_DELETED),
     "starAsset": Like(_ASSET_JOB, starred=True),
     "starImage": Like("Job", starred=True),
     "starVideo": Like(_CLIP_JOB, starred=True),

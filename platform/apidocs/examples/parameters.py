@@ -13,6 +13,7 @@ PARAMETERS: dict[str, Any] = {
     "after_seq": 41,
     "against": ID["other_card"],
     "branch": "active",
+    "confirm": True,
     "code": "b1a2c3d4e5f6",
     "error": "access_denied",
     "expires": 1_795_687_200,
