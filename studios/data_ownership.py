@@ -17,7 +17,7 @@ OWNED = (
     Owned(
         GenerationOutput,
         owners=("generation__account",),
-        exported="id generation_id position file_id thumbnail_id width height seconds starred",
+        exported="id generation_id position file_id thumbnail_id width height seconds seed starred",
         on_deletion=Cascade(),
     ),
     Owned(

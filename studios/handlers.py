@@ -88,14 +88,16 @@ class ImageHandler(StudioHandler):
         """The pictures that can be used, if there are any."""
         images = result.images if isinstance(result, Delivered) else ()
         files: list[StoredMedia] = []
+        seeds: list[int | None] = []
         problem: UnusableMedia | ServiceUnavailable = UnusableMedia("There is no picture.")
         for image in images[: call.order.terms.quantity]:
             try:
                 files.append(await _store_delivered(call, image.data))
+                seeds.append(image.seed)
             except (UnusableMedia, ServiceUnavailable) as error:
                 problem = error
         if files:
-            return Fetched(Results(tuple(files)))
+            return Fetched(Results(tuple(files), tuple(seeds)))
         if isinstance(problem, UnusableMedia):
             return Unusable(str(problem))
         raise problem
@@ -127,7 +129,9 @@ class MediaHandler(StudioHandler):
             return Unknown()
         except (ResultMisplaced, ResultTooLong, UnusableMedia) as error:
             return Unusable(str(error))
-        return Fetched(Results((await self._with_preview(call, file, result),), result.reference))
+        whole = await self._with_preview(call, file, result)
+        # Their providers tell no seed, and use the one that was sent.
+        return Fetched(Results((whole,), (call.order.params.get("seed"),), result.reference))
 
     async def _copy(self, call: StudioCall, url: str, media: MediaKind, limit: int) -> StoredMedia:
         wire = self.wire_of(call)

@@ -65,7 +65,8 @@ class Generation(models.Model):
 
 class GenerationOutput(models.Model):
     """A result of a job, in its order. `file` is null once it was taken down or has expired;
-    `width` and `height` are in pixels, `seconds` is the length of a clip."""
+    `width` and `height` are in pixels, `seconds` is the length of a clip. `seed` is the number that
+    it can be repeated with, null where nobody knows it."""
 
     id = models.BigAutoField(primary_key=True)
     generation = models.ForeignKey(Generation, on_delete=models.CASCADE, related_name="outputs")
@@ -77,6 +78,7 @@ class GenerationOutput(models.Model):
     width = models.PositiveIntegerField(null=True)
     height = models.PositiveIntegerField(null=True)
     seconds = models.FloatField(null=True)
+    seed = models.BigIntegerField(null=True)
     starred = models.BooleanField(default=False)
 
     class Meta:

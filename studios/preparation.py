@@ -1,6 +1,6 @@
 """Reads orders: what a user asks for, checked against what its model takes."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -8,17 +8,18 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from accounts.models import User
-from ai.catalog.params import Extension, Loc
+from ai.catalog.params import Extension
 from ai.catalog.selectors import get_catalog
 from ai.catalog.types import ImagePrice, Model, UnitPrice
 from ai.inference.errors import ProviderNotAvailable
 from billing.selectors.features import require_feature
 from common.errors import DomainError, NotFound, ValidationFailed
+from media.files.errors import Loc
 from media.files.models import Upload
-from media.files.selectors.references import find_reference
 from studios.calls import Order, Terms
 from studios.errors import CannotBeContinued, ClipTooLong, JobNotFinished, NothingToRetry
 from studios.models import Generation
+from studios.pictures import find_picture, names_in
 from studios.selectors.jobs import get_job
 from studios.types import FEATURES, Kind, Status
 
@@ -31,7 +32,7 @@ class PreparedOrder(Struct, frozen=True, kw_only=True):
     """An order that can be placed. `parent` is the job whose result it extends or refines, and
     `parent_gone` why the order is refused where that job is deleted meanwhile. `lead_seconds` are
     those of the clip that the result lacks: a provider may return the new part alone. `uploads` are
-    the pictures that `params` name, each at one of its `places`."""
+    those that `params` name, each at one of its `places`."""
 
     user: User
     kind: Kind
@@ -65,16 +66,14 @@ def prepare(
     user has sent them.
 
     Raises PlanRequired, FeatureRequired, ProviderNotAvailable, ValidationFailed, UploadNotFound,
-    StorageUnavailable.
+    ResultNotKept, StorageUnavailable.
     """
     _require(user, kind)
     found = _find_model(kind, model)
     params = found.params.check(values)
     found.params.check_prompt(prompt, params)
-    uploads = {
-        upload_id: find_reference(user.pk, upload_id, loc=loc).upload
-        for loc, upload_id in _uploads_in(found, params)
-    }
+    pictures = [(loc, find_picture(user.pk, name, loc).file) for loc, name in names_in(params)]
+    uploads = {file.pk: (loc, file) for loc, file in pictures if isinstance(file, Upload)}
     refined = params.get("refines")
     return PreparedOrder(
         user=user,
@@ -82,8 +81,8 @@ def prepare(
         model=found,
         prompt=prompt,
         params=params,
-        uploads=list(uploads.values()),
-        places={upload_id: loc for loc, upload_id in _uploads_in(found, params)},
+        uploads=[upload for _, upload in uploads.values()],
+        places={upload_id: loc for upload_id, (loc, _) in uploads.items()},
         parent=_get_refined(user, found, refined) if refined else None,
         parent_gone=_no_preview() if refined else None,
     )
@@ -193,17 +192,6 @@ def _find_model(kind: Kind, model_id: str) -> Model:
     if model is None or model.modality != kind.value:
         raise ProviderNotAvailable
     return model
-
-
-def _uploads_in(model: Model, params: Mapping[str, Any]) -> Iterator[tuple[Loc, UUID]]:
-    """The uploads that parameters name, each with its place."""
-    for name, field in model.params.fields.items():
-        value = params.get(name)
-        if value is not None and field.get("items", field).get("format") == "upload":
-            if isinstance(value, list):
-                yield from (((name, index), UUID(each)) for index, each in enumerate(value))
-            else:
-                yield (name,), UUID(value)
 
 
 def _get_refined(user: User, model: Model, job_id: str) -> Generation:

@@ -7,39 +7,39 @@ from uuid import UUID
 
 from ai.providers.media import AssetOrder, Picture, Stage, VideoOrder
 from ai.providers.types import ImageRequest
-from common.errors import ServiceUnavailable
+from common.errors import ServiceUnavailable, ValidationFailed
 from common.loop_local import LoopLocal
 from common.memory_budget import WaitingMemoryBudget
 from common.threads import in_thread
-from media.files.selectors.references import find_reference, read_reference
+from media.files.selectors.references import read_reference
 from studios.calls import Order
+from studios.pictures import find_picture, key_of, names_in
 
 # The bytes of pictures that an event loop submits at once. A submission takes about four times as
 # much memory: the pictures, their base64 and the request. Others wait, up to so many seconds.
 _MOST_BYTES = 64_000_000
 _WAIT_SECONDS = 30.0
-# Parameters that name one picture.
-_SINGLE = ("start_image", "end_image", "image")
 
 _budget = LoopLocal(lambda: WaitingMemoryBudget(_MOST_BYTES))
 
-# By the ids of their uploads.
+# By `key_of` their names.
 Pictures = Mapping[str, Picture]
 
 
 @asynccontextmanager
 async def pictures_of(account_id: UUID, order: Order) -> AsyncGenerator[Pictures, None]:
     """The pictures that an order names; let go of them with the context. Raises, on entering,
-    UploadNotFound, ValidationFailed, and ServiceUnavailable, also where too many are submitted."""
-    params = order.params
-    upload_ids = [
-        *params.get("references", ()),
-        *(params[name] for name in _SINGLE if params.get(name)),
-    ]
-    references = {
-        each: await in_thread(find_reference, account_id, UUID(each)) for each in upload_ids
-    }
-    size = sum(reference.upload.size for reference in references.values())
+    ValidationFailed for one that is gone, and ServiceUnavailable, also where too many are
+    submitted."""
+    try:
+        references = {
+            key_of(name): await in_thread(find_picture, account_id, name, loc)
+            for loc, name in names_in(order.params)
+        }
+    except ValidationFailed as gone:
+        # The job's error has no body whose places could be named.
+        raise ValidationFailed(gone.text) from None
+    size = sum(reference.file.size for reference in references.values())
     async with AsyncExitStack() as held:
         if references:
             try:
@@ -47,8 +47,8 @@ async def pictures_of(account_id: UUID, order: Order) -> AsyncGenerator[Pictures
             except TimeoutError:
                 raise ServiceUnavailable from None
         yield {
-            upload_id: Picture(await in_thread(read_reference, reference), reference.media_type)
-            for upload_id, reference in references.items()
+            key: Picture(await in_thread(read_reference, reference), reference.media_type)
+            for key, reference in references.items()
         }
 
 
@@ -63,7 +63,7 @@ def image_order(order: Order, pictures: Pictures) -> ImageRequest:
         quality=params["quality"],
         negative_prompt=params.get("negative_prompt", ""),
         seed=params.get("seed"),
-        references=tuple(pictures[each] for each in params.get("references", ())),
+        references=tuple(pictures[key_of(each)] for each in params.get("references", ())),
     )
 
 
@@ -103,5 +103,5 @@ def asset_order(order: Order, pictures: Pictures) -> AssetOrder:
 
 
 def _named(params: Mapping[str, Any], name: str, pictures: Pictures) -> Picture | None:
-    upload_id = params.get(name)
-    return pictures[upload_id] if upload_id else None
+    picture = params.get(name)
+    return pictures[key_of(picture)] if picture else None

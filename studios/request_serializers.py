@@ -65,7 +65,7 @@ class ExtensionSerializer(serializers.Serializer[Any]):
 
 @extend_schema_serializer(component_name="StarInput")
 class StarSerializer(serializers.Serializer[Any]):
-    """`starred: false` takes the star away. `output` is the index of one of the results; without
+    """`starred: false` takes the star away. `output` is the number of one of the results; without
     it, the job is starred."""
 
     starred = FlagField(default=True)
@@ -100,12 +100,17 @@ class JobsQuerySerializer(serializers.Serializer[Any]):
     )
 
 
-class AllJobsQuerySerializer(JobsQuerySerializer):
-    """The filters of the list of all jobs."""
+class AssetsQuerySerializer(JobsQuerySerializer):
+    """The filters of the list of 3D assets."""
 
-    kind = serializers.ChoiceField([kind.value for kind in Kind], required=False)
     stage = TextField(
         max_length=20,
         required=False,
         help_text="The parameter `stage` of the order: `preview` for 3D previews.",
     )
+
+
+class AllJobsQuerySerializer(AssetsQuerySerializer):
+    """The filters of the list of all jobs."""
+
+    kind = serializers.ChoiceField([kind.value for kind in Kind], required=False)

@@ -1,5 +1,6 @@
 """The error tree. Services raise these; `/api` and `/v1` each render them in their own envelope."""
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 
@@ -32,7 +33,13 @@ class ValidationFailed(DomainError):
     @classmethod
     def of(cls, field: str, problem: str) -> "ValidationFailed":
         """The error for one field of the body; `problem` is a sentence."""
-        return cls(f"{field}: {problem}", errors=[{"loc": [field], "msg": problem}])
+        return cls.at([field], problem)
+
+    @classmethod
+    def at(cls, loc: Sequence[str | int], problem: str) -> "ValidationFailed":
+        """The error for a place in the body."""
+        where = ".".join(map(str, loc))
+        return ValidationFailed(f"{where}: {problem}", errors=[{"loc": list(loc), "msg": problem}])
 
 
 class MalformedRequest(DomainError):

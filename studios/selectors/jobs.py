@@ -27,10 +27,10 @@ SELECT waiting.id, (
 
 
 class OutputView(Struct, frozen=True, kw_only=True):
-    """A result. `url` and `thumbnail_url` are signed links, null where the file is gone; `size` is
-    in bytes."""
+    """A result. `output` is its place among those of its job, from 0; `url` and `thumbnail_url` are
+    signed links, null where the file is gone; `size` is in bytes."""
 
-    index: int
+    output: int
     url: str | None
     thumbnail_url: str | None
     media_type: str | None
@@ -38,6 +38,7 @@ class OutputView(Struct, frozen=True, kw_only=True):
     width: int | None
     height: int | None
     seconds: float | None
+    seed: int | None
     starred: bool
 
 
@@ -182,7 +183,7 @@ def _output(row: GenerationOutput, version: int) -> OutputView:
     file = _unless_taken_down(row.file)
     thumbnail = _unless_taken_down(row.thumbnail)
     return OutputView(
-        index=row.position,
+        output=row.position,
         url=steady_url(file.name, version=version) if file else None,
         thumbnail_url=steady_url(thumbnail.name, version=version) if file and thumbnail else None,
         media_type=file.media_type if file else None,
@@ -190,6 +191,7 @@ def _output(row: GenerationOutput, version: int) -> OutputView:
         width=row.width,
         height=row.height,
         seconds=row.seconds,
+        seed=row.seed,
         starred=row.starred,
     )
 

@@ -16,10 +16,12 @@ _LASTING = frozenset({"content_blocked", "invalid_body", "input_too_long", "vali
 
 @extend_schema_serializer(component_name="JobOutput")
 class OutputSerializer(serializers.Serializer[OutputView]):
-    """A result. `url` and `thumbnail_url` work for a day without credentials; they are null where
-    the file is not kept any more. `size` is in bytes."""
+    """A result. `output` is its number in the job, from 0: a star and another order name it so.
+    `url` and `thumbnail_url` work for a day without credentials; they are null where the file is
+    not kept any more. `size` is in bytes. `seed` is what it can be repeated with, null where the
+    order named none and the provider tells none."""
 
-    index = serializers.IntegerField(read_only=True)
+    output = serializers.IntegerField(read_only=True)
     url = serializers.URLField(read_only=True, allow_null=True)
     thumbnail_url = serializers.URLField(read_only=True, allow_null=True)
     media_type = serializers.CharField(read_only=True, allow_null=True)
@@ -27,6 +29,7 @@ class OutputSerializer(serializers.Serializer[OutputView]):
     width = serializers.IntegerField(read_only=True, allow_null=True)
     height = serializers.IntegerField(read_only=True, allow_null=True)
     seconds = serializers.FloatField(read_only=True, allow_null=True)
+    seed = serializers.IntegerField(read_only=True, allow_null=True)
     starred = serializers.BooleanField(read_only=True)
 
 

@@ -24,9 +24,11 @@ from work.jobs import services as jobs
 
 
 class Results(Struct, frozen=True):
-    """What a job has made, in our storage. `reference` is what the provider knows it by."""
+    """What a job has made, in our storage, each with its seed. `reference` is what the provider
+    knows it by."""
 
     files: tuple[StoredMedia, ...]
+    seeds: tuple[int | None, ...]
     reference: str = ""
 
     @property
@@ -175,8 +177,9 @@ def _keep(generation: Generation, results: Results) -> None:
             width=file.width,
             height=file.height,
             seconds=file.seconds,
+            seed=seed,
         )
-        for position, file in enumerate(results.files)
+        for position, (file, seed) in enumerate(zip(results.files, results.seeds, strict=True))
     )
     generation.reference = results.reference
     generation.progress = 100

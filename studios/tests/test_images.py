@@ -44,7 +44,7 @@ def test_the_pictures_are_shown_by_signed_links_with_their_thumbnails(alice: Art
 
     assert (job["status"], job["progress"], len(job["outputs"])) == ("completed", 100, 2)
     for index, output in enumerate(job["outputs"]):
-        assert (output["index"], output["media_type"]) == (index, "image/png")
+        assert (output["output"], output["media_type"]) == (index, "image/png")
         picture = alice.file(output["url"])
         assert len(picture) == output["size"]
         assert struct.unpack(">II", picture[16:24]) == (output["width"], output["height"])

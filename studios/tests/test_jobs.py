@@ -49,6 +49,9 @@ def test_jobs_of_all_kinds_are_in_one_list(alice: Artist, artist: NewArtist) -> 
     assert (listed(limit=1), listed(before=preview)) == ([preview], [picture])
     assert (listed(kind="image"), listed(kind="video")) == ([picture], [])
     assert (listed(stage="preview"), listed(status="failed")) == ([preview], [])
+    for stage, found in (("preview", [preview]), ("image", [])):
+        assets = alice.send("GET", "/api/assets-3d/assets", params={"stage": stage}).json()
+        assert [row["id"] for row in assets] == found
     assert alice.send("GET", "/api/jobs", params={"kind": "music"}).status_code == 422
 
 

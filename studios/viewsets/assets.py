@@ -7,7 +7,11 @@ from rest_framework.response import Response
 
 from accounts.types import AuthenticatedRequest
 from studios.errors import CannotBeContinued, JobNotFinished
-from studios.request_serializers import AssetOrderSerializer, StarSerializer
+from studios.request_serializers import (
+    AssetOrderSerializer,
+    AssetsQuerySerializer,
+    StarSerializer,
+)
 from studios.selectors.jobs import get_job, view_of
 from studios.serializers.jobs import JobSerializer, StatusSerializer
 from studios.types import Kind
@@ -20,6 +24,7 @@ class AssetViewSet(StudioViewSet):
 
     kind = Kind.ASSET
     order_serializer = AssetOrderSerializer
+    query_serializer = AssetsQuerySerializer
 
     @orders(
         JobNotFinished, CannotBeContinued, operation_id="orderAsset", request=AssetOrderSerializer
@@ -37,7 +42,7 @@ class AssetViewSet(StudioViewSet):
         """What a 3D asset would cost."""
         return self.estimate_order(request)
 
-    @lists(operation_id="listAssets")
+    @lists(operation_id="listAssets", query=AssetsQuerySerializer)
     def list(self, request: AuthenticatedRequest) -> Response:
         """Your 3D assets, newest first."""
         return self.list_jobs(request)

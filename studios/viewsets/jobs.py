@@ -7,7 +7,6 @@ from rest_framework import status
 from rest_framework.response import Response
 
 from accounts.types import AuthenticatedRequest
-from common.pagination import PAGE_PARAMETERS
 from common.validation import read
 from common.viewsets import ViewSet
 from studios.errors import CannotBeContinued, ClipTooLong, NothingToRetry
@@ -17,17 +16,13 @@ from studios.selectors.jobs import get_any_job, get_job, view_of
 from studios.serializers.jobs import JobSerializer
 from studios.services import jobs
 from studios.viewsets.orders import order, orders
-from studios.viewsets.studio import page_of_jobs
+from studios.viewsets.studio import lists, page_of_jobs
 
 
 class JobViewSet(ViewSet):
     """Jobs of all studios."""
 
-    @extend_schema(
-        operation_id="listJobs",
-        parameters=[*PAGE_PARAMETERS, AllJobsQuerySerializer],
-        responses=JobSerializer(many=True),
-    )
+    @lists(operation_id="listJobs", query=AllJobsQuerySerializer)
     def list(self, request: AuthenticatedRequest) -> Response:
         """Your jobs of all kinds, newest first."""
         return page_of_jobs(request, **read(AllJobsQuerySerializer, request.query_params.dict()))

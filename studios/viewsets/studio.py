@@ -30,11 +30,13 @@ from studios.types import Kind
 from studios.viewsets.orders import View, order
 
 
-def lists(*, operation_id: str) -> Callable[[View], View]:
-    """Describes a view that lists the jobs of a kind."""
+def lists(
+    *, operation_id: str, query: type[JobsQuerySerializer] = JobsQuerySerializer
+) -> Callable[[View], View]:
+    """Describes a view that lists jobs."""
     return extend_schema(
         operation_id=operation_id,
-        parameters=[*PAGE_PARAMETERS, JobsQuerySerializer],
+        parameters=[*PAGE_PARAMETERS, query],
         responses=JobSerializer(many=True),
     )
 
@@ -59,9 +61,10 @@ class StudioViewSet(ViewSet):
 
     kind: ClassVar[Kind]
     order_serializer: ClassVar[type[Serializer[Any]]]
+    query_serializer: ClassVar[type[JobsQuerySerializer]] = JobsQuerySerializer
 
     def list_jobs(self, request: AuthenticatedRequest) -> Response:
-        asked = read(JobsQuerySerializer, request.query_params.dict())
+        asked = read(self.query_serializer, request.query_params.dict())
         return page_of_jobs(request, kind=self.kind, **asked)
 
     def order(self, request: AuthenticatedRequest) -> Response:

@@ -6,7 +6,10 @@ from typing import Any
 
 MIXED_UP = "This model does not take it: leave it out, or choose another model."
 
-_IDS = {"upload": "the id of an upload", "job": "the id of a job"}
+_IDS = {
+    "upload": "the id of an upload, or a result by its `job` and `output`",
+    "job": "the id of a job",
+}
 
 
 def expected(field: Mapping[str, Any]) -> str:

@@ -4,18 +4,21 @@ from collections.abc import Sequence
 from typing import Any
 
 from ai.catalog import seeds
+from ai.catalog.params import with_results
 from ai.catalog.types import Modality
 
 Json = dict[str, Any]
 
 # Keywords that are the same in all models. What else differs is in the `params` of each.
-_SHARED = ("title", "type", "format", "items")
+_SHARED = ("title", "type", "format", "items", "properties", "required", "additionalProperties")
 
 
 def order_fields(modality: Modality) -> dict[str, Json]:
     """A JSON Schema for each field that a model of the price list takes. It allows what any of
     them takes: `examples` are the choices of all, and bounds are left out."""
-    models = [model.params for model in seeds.hosted_models() if model.modality == modality]
+    models = [
+        with_results(model.params) for model in seeds.hosted_models() if model.modality == modality
+    ]
     names = dict.fromkeys(name for params in models for name in params["properties"])
     fields = {
         name: [params["properties"][name] for params in models if name in params["properties"]]
@@ -40,4 +43,7 @@ def _union(same: Sequence[Json], models: int) -> Json:
 
 def _plain(field: Json) -> Json:
     """The formats of our own are those of ids."""
+    if "properties" in field:
+        inner = {name: _plain(each) for name, each in field["properties"].items()}
+        field = field | {"properties": inner}
     return field | {"format": "uuid"} if field.get("format") in ("upload", "job") else field

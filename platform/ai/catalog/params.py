@@ -12,7 +12,8 @@ keywords and formats of our own are:
   and with which it has to be
 - `x-extend`, where a clip can be extended: by how many `seconds`, to a total of the `longest`;
   whether the result is the whole clip (`combined`), and its `resolution` where that is fixed
-- the formats `upload` (the id of an uploaded picture) and `job` (the id of a job)
+- the formats `upload` (the id of an uploaded picture, or a result: `with_results`) and `job` (the
+  id of a job)
 """
 
 from collections.abc import Iterator, Mapping
@@ -28,7 +29,17 @@ from ai.catalog.param_errors import MIXED_UP, expected, rule_text
 from common.errors import ValidationFailed
 
 # Of the Python values that a JSON parser makes. A float is no whole number, even if it is 1.0.
-_TYPES = {"string": str, "integer": int, "boolean": bool, "array": list}
+_TYPES = {"string": str, "integer": int, "boolean": bool, "array": list, "object": dict}
+# A picture is the id of an upload, or a result of a job: the first one, or another `output`.
+_PICTURE: Mapping[str, Any] = {
+    "type": ["string", "object"],
+    "properties": {
+        "job": {"type": "string", "format": "job"},
+        "output": {"type": "integer", "minimum": 0, "maximum": 99},
+    },
+    "required": ["job"],
+    "additionalProperties": False,
+}
 
 # Where a value stands: the name of its field, and its index in a list.
 Loc = tuple[str | int, ...]
@@ -168,17 +179,31 @@ class Params:
             yield loc, rule_text(self.schema, error.schema_path) or expected(self._field(loc))
 
     def _field(self, loc: Loc) -> Mapping[str, Any]:
-        name, *index = loc
+        name, *inner = loc
         field = self.fields[str(name)]
-        items: Mapping[str, Any] = field["items"] if index else field
+        items: Mapping[str, Any] = field.get("items", field) if inner else field
         return items
+
+
+def with_results(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema of a model, whose fields for uploads take results of jobs as well."""
+    fields = schema.get("properties", {})
+    taking = {name: _with_result(field) for name, field in fields.items()}
+    return {**schema, "properties": taking} if fields else dict(schema)
+
+
+def _with_result(field: Mapping[str, Any]) -> Mapping[str, Any]:
+    if "items" in field:
+        return {**field, "items": _with_result(field["items"])}
+    return {**field, **_PICTURE} if field.get("format") == "upload" else field
 
 
 def _wrong_types(
     loc: Loc, value: Any, field: Mapping[str, Any]
 ) -> Iterator[tuple[Loc, Mapping[str, Any]]]:
     """Each place whose value is of another type than its field, or a list that is too long."""
-    is_fitting = type(value) is _TYPES[field["type"]]
+    types = field["type"] if isinstance(field["type"], list) else [field["type"]]
+    is_fitting = type(value) in [_TYPES[each] for each in types]
     if not is_fitting or (isinstance(value, list) and len(value) > field["maxItems"]):
         yield loc, field
     elif isinstance(value, list):

@@ -19,7 +19,7 @@ from ai.catalog.models import (
     PriceVersion,
     RetiredModel,
 )
-from ai.catalog.params import Params
+from ai.catalog.params import Params, with_results
 from ai.catalog.types import (
     UNITS,
     Catalog,
@@ -162,7 +162,7 @@ def _model(row: AIModel, price: Price, known: frozenset[str]) -> Model:
         minimum_seconds=row.minimum_seconds,
         free=row.free,
         created=int(datetime.combine(row.released_on, time(), UTC).timestamp()),
-        params=Params(row.params, known),
+        params=Params(with_results(row.params), known),
         price=price,
     )
 

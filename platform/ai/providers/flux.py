@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ai.providers.config import ProviderConfig
 from ai.providers.errors import NothingMade, ProviderUnavailable, ResultMisplaced, UpstreamError
@@ -19,10 +20,12 @@ from ai.providers.named_urls import NamedUrls
 from ai.providers.paid_calls import PaidCalls
 from ai.providers.pictures import (
     MAX_PICTURE,
+    MAX_SEED,
     base64_of,
     blocked,
     body_for_each,
     picture_of,
+    seeds_of,
     side_by_side,
 )
 from ai.providers.types import Deadlines, Image, ImageRequest, ImageSize
@@ -57,6 +60,7 @@ class _Task(Struct):
 
 class _Result(Struct):
     sample: str | None = None
+    seed: object = None  # whatever it is, the picture counts
 
 
 class _State(Struct):
@@ -86,20 +90,23 @@ class Flux:
         headers = {"Content-Type": "application/json", **self._key}
         bodies = body_for_each(request, _body)
         return await side_by_side(
-            self._make(calls, HttpCall(url, headers, body)) for body in bodies
+            self._make(calls, HttpCall(url, headers, body), seed)
+            for body, seed in zip(bodies, seeds_of(request), strict=True)
         )
 
-    async def _make(self, calls: PaidCalls, call: HttpCall) -> Image:
+    async def _make(self, calls: PaidCalls, call: HttpCall, seed: int | None) -> Image:
         task = await calls.post(call, _decode_task, limit=_MAX_STATUS)
         try:
-            url = await self._sample_of(calls, task)
+            url, told = await self._result_of(calls, task)
             # The URL is signed, and gets no key of ours.
-            return picture_of(await calls.get(self._own(url), {}, limit=MAX_PICTURE))
+            picture = picture_of(await calls.get(self._own(url), {}, limit=MAX_PICTURE))
+            is_seed = type(told) is int and 0 <= told <= MAX_SEED
+            return replace(picture, seed=told if is_seed else seed)
         except ProviderUnavailable:
             raise _lost() from None
 
-    async def _sample_of(self, calls: PaidCalls, task: _Task) -> str:
-        """The URL of the picture, once it is ready."""
+    async def _result_of(self, calls: PaidCalls, task: _Task) -> tuple[str, object]:
+        """The URL of the picture, once it is ready, and its seed."""
         polling_url = self._own(task.polling_url)
         now = asyncio.get_running_loop().time
         started = now()
@@ -111,7 +118,7 @@ class Flux:
             if state.status in _MODERATED:
                 raise blocked()
             if state.status == "Ready" and state.result and state.result.sample:
-                return state.result.sample
+                return state.result.sample, state.result.seed
             if state.status in _FAILED:
                 raise NothingMade
             if state.status in _LOST:

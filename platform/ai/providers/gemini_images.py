@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+from msgspec.structs import replace
+
 from ai.providers.config import ProviderConfig
 from ai.providers.errors import AnswerUnusable, NoPicture, ProviderError, RequestRefused
 from ai.providers.gemini_schema import Answer, Candidate, decode_answer
@@ -20,6 +22,7 @@ from ai.providers.pictures import (
     blocked,
     body_for_each,
     picture_in,
+    seeds_of,
     side_by_side,
 )
 from ai.providers.types import Deadlines, Image, ImageQuality, ImageRequest
@@ -58,18 +61,19 @@ class GeminiImages:
         bodies = body_for_each(request, _body)
         limit = MAX_ANSWER // request.n  # all of them are in memory at once
         return await side_by_side(
-            _make(calls, HttpCall(url, self._headers, body), limit) for body in bodies
+            _make(calls, HttpCall(url, self._headers, body), limit, seed)
+            for body, seed in zip(bodies, seeds_of(request), strict=True)
         )
 
 
-async def _make(calls: PaidCalls, call: HttpCall, limit: int) -> Image:
+async def _make(calls: PaidCalls, call: HttpCall, limit: int, seed: int | None) -> Image:
     answer = await calls.post(call, decode_answer, limit=limit)
     candidate = answer.candidates[0] if answer.candidates else Candidate()
     pictures = [
         part.inline_data for part in candidate.parts if part.inline_data and not part.thought
     ]
     if pictures:
-        return picture_in(pictures[-1].data)
+        return replace(picture_in(pictures[-1].data), seed=seed)
     raise _why_none(answer, candidate.finish_reason)
 
 

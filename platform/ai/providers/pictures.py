@@ -22,6 +22,7 @@ from ai.providers.errors import (
 from ai.providers.types import Image, ImageRequest, ImageSize
 
 MAX_PICTURE = 40_000_000  # bytes
+MAX_SEED = 2**63 - 1  # that a provider may tell
 MAX_ANSWER = 120_000_000  # bytes of an answer with pictures in base64
 
 # For providers that take no size in pixels.
@@ -71,8 +72,12 @@ def body_for_each(request: ImageRequest, body_of: Callable[[ImageRequest], Any])
     another, because equal ones would bring equal pictures."""
     if request.seed is None:
         return [msgspec.json.encode(body_of(request))] * request.n
-    seeds = range(request.seed, request.seed + request.n)
-    return [msgspec.json.encode(body_of(replace(request, seed=seed))) for seed in seeds]
+    return [msgspec.json.encode(body_of(replace(request, seed=seed))) for seed in seeds_of(request)]
+
+
+def seeds_of(request: ImageRequest) -> list[int | None]:
+    """The seed of each picture, in the order of `body_for_each`."""
+    return [None if request.seed is None else request.seed + index for index in range(request.n)]
 
 
 def blocked() -> RequestRefused:

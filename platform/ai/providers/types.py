@@ -83,10 +83,12 @@ ImageQuality = Literal["low", "standard", "high"]
 
 
 class Image(Struct, frozen=True):
-    """One picture: its bytes, and the media type that the bytes have (`image/png`, ...)."""
+    """One picture: its bytes, the media type that the bytes have (`image/png`, ...), and the seed
+    that it was made with, None where nobody knows it."""
 
     data: bytes
     media_type: str
+    seed: int | None = None
 
 
 class ImageRequest(Struct, frozen=True):

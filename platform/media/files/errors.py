@@ -58,6 +58,15 @@ class UploadNotFound(ValidationFailed):
         super().__init__(errors=[{"loc": list(loc), "msg": self.message}])
 
 
+class ResultNotKept(ValidationFailed):
+    """A result that the body names."""
+
+    message = "This result is not kept any more."
+
+    def __init__(self, loc: Loc) -> None:
+        super().__init__(errors=[{"loc": list(loc), "msg": self.message}])
+
+
 class UploadInUse(Conflict):
     code = "upload_in_use"
     message = (

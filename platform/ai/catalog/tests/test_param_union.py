@@ -6,7 +6,7 @@ import pytest
 from ai.catalog import seeds
 from ai.catalog.listing import ModelSeed
 from ai.catalog.param_union import order_fields
-from ai.catalog.params import Params
+from ai.catalog.params import Params, with_results
 
 STUDIO_MODELS = [each for each in seeds.hosted_models() if each.params]
 ID = "01980000-0000-7000-8000-000000000000"
@@ -16,7 +16,7 @@ ID = "01980000-0000-7000-8000-000000000000"
 def test_each_field_of_a_model_is_described(model: ModelSeed) -> None:
     fields = order_fields(model.modality)
 
-    for name, field in model.params["properties"].items():
+    for name, field in with_results(model.params)["properties"].items():
         said = fields[name]
         assert (said["type"], said["title"]) == (field["type"], field["title"])
         assert said["description"]
@@ -34,6 +34,8 @@ def test_what_a_model_takes_is_allowed(model: ModelSeed) -> None:
             described.validate({name: value})
         if field.get("format"):
             described.validate({name: ID})
+        if field.get("format") == "upload":
+            described.validate({name: {"job": ID, "output": 1}})
 
 
 def test_a_field_of_some_models_says_so() -> None:

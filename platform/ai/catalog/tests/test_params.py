@@ -8,41 +8,44 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ai.catalog import param_schemas
-from ai.catalog.params import Params
+from ai.catalog.params import Params, with_results
 from ai.catalog.seeds import hosted_models
 from common.errors import ValidationFailed
 
 FILM = Params(
-    param_schemas.params(
-        {
-            "seconds": param_schemas.choice("Seconds", "", (4, 6), default=6),
-            "resolution": param_schemas.choice("Resolution", "", ("720p", "1080p")),
-            "audio": param_schemas.flag("Sound", "", default=True),
-            "seed": param_schemas.whole_number("Seed", "", 0, 9_999),
-            "negative_prompt": param_schemas.text("Negative prompt", "", 10),
-            "start_image": param_schemas.upload("Start", ""),
-            "end_image": param_schemas.upload("End", ""),
-        },
-        priced_by=("resolution", "audio"),
-        formats=("video/mp4",),
-        prompt={
-            "minLength": 1,
-            "maxLength": 10,
-            "optional": {"seconds": [4]},
-            "unused": {"resolution": ["1080p"]},
-        },
-        rules=(
-            param_schemas.needs("end_image", "start_image", says="Give a start picture too."),
-            param_schemas.without(
-                "start_image", seconds={"enum": [6]}, says="Without a start picture, give 6."
+    with_results(
+        param_schemas.params(
+            {
+                "seconds": param_schemas.choice("Seconds", "", (4, 6), default=6),
+                "resolution": param_schemas.choice("Resolution", "", ("720p", "1080p")),
+                "audio": param_schemas.flag("Sound", "", default=True),
+                "seed": param_schemas.whole_number("Seed", "", 0, 9_999),
+                "negative_prompt": param_schemas.text("Negative prompt", "", 10),
+                "start_image": param_schemas.upload("Start", ""),
+                "end_image": param_schemas.upload("End", ""),
+            },
+            priced_by=("resolution", "audio"),
+            formats=("video/mp4",),
+            prompt={
+                "minLength": 1,
+                "maxLength": 10,
+                "optional": {"seconds": [4]},
+                "unused": {"resolution": ["1080p"]},
+            },
+            rules=(
+                param_schemas.needs("end_image", "start_image", says="Give a start picture too."),
+                param_schemas.without(
+                    "start_image", seconds={"enum": [6]}, says="Without a start picture, give 6."
+                ),
             ),
-        ),
-        extend={"seconds": [7], "longest": 37, "combined": True, "resolution": "720p"},
+            extend={"seconds": [7], "longest": 37, "combined": True, "resolution": "720p"},
+        )
     ),
     known=frozenset({"seconds", "resolution", "stage"}),
 )
-PICTURE = Params(param_schemas.pictures(references=2, has_seed=True))
+PICTURE = Params(with_results(param_schemas.pictures(references=2, has_seed=True)))
 UPLOAD = "0192f0c1-2f3e-7d4a-8b5c-6d7e8f901234"
+A_PICTURE = "Give the id of an upload, or a result by its `job` and `output`."
 DEFAULTS = {"seconds": 6, "resolution": "720p", "audio": True}
 
 STUDIO = {seed.id: seed for seed in hosted_models() if seed.params}
@@ -96,6 +99,12 @@ def test_a_list_takes_as_many_as_the_model_does() -> None:
     assert FILM.takes_uploads
 
 
+@pytest.mark.parametrize("result", [{"job": UPLOAD}, {"job": UPLOAD, "output": 3}])
+def test_a_result_of_a_job_is_taken_as_a_picture(result: Any) -> None:
+    assert FILM.check({"start_image": result})["start_image"] == result
+    assert PICTURE.check({"references": [UPLOAD, result]})["references"] == [UPLOAD, result]
+
+
 # --- What is refused ----------------------------------------------------------------------------
 
 
@@ -123,9 +132,9 @@ def test_a_field_of_another_model_is_refused() -> None:
         ({"seed": 1.5}, "Give a whole number from 0 to 9,999."),
         ({"negative_prompt": "x" * 11}, "Give a text of at most 10 characters."),
         ({"negative_prompt": ["x"]}, "Give a text of at most 10 characters."),
-        ({"start_image": "fox.png"}, "Give the id of an upload."),
-        ({"start_image": f"{{{UPLOAD}}}"}, "Give the id of an upload."),
-        ({"start_image": {"id": UPLOAD}}, "Give the id of an upload."),
+        ({"start_image": "fox.png"}, A_PICTURE),
+        ({"start_image": f"{{{UPLOAD}}}"}, A_PICTURE),
+        ({"start_image": [UPLOAD]}, A_PICTURE),
     ],
 )
 def test_a_value_that_does_not_fit_is_refused_with_what_does(
@@ -144,9 +153,22 @@ def test_no_list_or_one_that_is_too_long_is_one_problem(references: Any) -> None
 
 @pytest.mark.parametrize("wrong", ["fox.png", None, [UPLOAD]])
 def test_an_item_that_does_not_fit_is_named_by_its_index(wrong: Any) -> None:
-    assert problems(PICTURE, {"references": [UPLOAD, wrong]}) == {
-        ("references", 1): "Give the id of an upload."
-    }
+    assert problems(PICTURE, {"references": [UPLOAD, wrong]}) == {("references", 1): A_PICTURE}
+
+
+@pytest.mark.parametrize(
+    ("result", "inner"),
+    [
+        ({}, ["job"]),
+        ({"job": "fox"}, ["job"]),
+        ({"job": UPLOAD, "output": -1}, ["output"]),
+        ({"job": UPLOAD, "output": "0"}, ["output"]),
+        ({"job": UPLOAD, "url": "https://example.com"}, []),
+    ],
+)
+def test_a_result_that_is_none_is_refused(result: Any, inner: list[str]) -> None:
+    assert problems(FILM, {"start_image": result}) == {("start_image", *inner): A_PICTURE}
+    assert problems(PICTURE, {"references": [result]}) == {("references", 0, *inner): A_PICTURE}
 
 
 def test_a_rule_of_several_fields_is_refused_in_its_own_words() -> None:
@@ -242,7 +264,7 @@ def _fitting(field: dict[str, Any]) -> st.SearchStrategy[Any]:
 def test_whatever_is_accepted_fits_the_schema_and_nothing_else_happens(
     name: str, data: st.DataObject
 ) -> None:
-    schema = STUDIO[name].params
+    schema = with_results(STUDIO[name].params)
     values = data.draw(anything(schema))
     try:
         checked = Params(schema, KNOWN).check(values)

@@ -4,6 +4,7 @@ import asyncio
 import time
 
 import pytest
+from msgspec.structs import replace
 
 from ai.providers.config import ProviderConfig
 from ai.providers.errors import RequestRefused, UpstreamError
@@ -112,6 +113,19 @@ async def test_each_picture_is_a_task_of_its_own_and_what_was_made_is_delivered(
     lab.asked = [status("Content Moderated"), lab.ready()]
     assert data_of(await wire.generate(image_request(4), AMPLE)) == [PNG, PNG]
     assert len(lab.calls("/v1/")) == 4
+
+
+@pytest.mark.parametrize(
+    ("told", "known"), [(42, 42), (None, 7), (-1, 7), (2**63, 7), ("42", 7), (True, 7), ({}, 7)]
+)
+async def test_the_seed_is_what_the_provider_tells_or_what_was_sent(
+    lab: Lab, wire: Flux, told: object, known: int
+) -> None:
+    lab.asked = [status("Ready", {"sample": f"{lab.origin}/samples/1.png", "seed": told})]
+
+    [picture] = await wire.generate(replace(image_request(), seed=7), AMPLE)
+
+    assert picture.seed == known
 
 
 @pytest.mark.parametrize("word", ["Request Moderated", "Content Moderated"])

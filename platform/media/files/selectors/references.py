@@ -1,4 +1,4 @@
-"""Reads the uploads that models are given as pictures."""
+"""Reads the uploads and results that models are given as pictures."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,11 +8,12 @@ from typing import IO
 from uuid import UUID
 
 from django.core.files.storage import storages
+from django.utils.timezone import now
 from msgspec import Struct
 
 from common.errors import ValidationFailed
-from media.files.errors import Loc, StorageUnavailable, UploadNotFound
-from media.files.models import Upload
+from media.files.errors import Loc, ResultNotKept, StorageUnavailable, UploadNotFound
+from media.files.models import StoredFile, Upload
 from media.files.selectors.uploads import live
 from media.files.types import (
     MAX_PICTURE_BYTES,
@@ -29,13 +30,14 @@ _LIMIT = (
     f"A reference has at most {MAX_PICTURE_SIDE:,} pixels a side, and "
     f"{MAX_PICTURE_PIXELS // 1_000_000} million in all."
 )
+_NO_PICTURE = "This is no PNG, JPEG or WebP picture."
 _MAX_MB = MAX_PICTURE_BYTES // 1_000_000
 
 
 class Reference(Struct, frozen=True):
-    """An upload that is a picture, and its media type by its own header."""
+    """An upload or a result that is a picture, and its media type by its own header."""
 
-    upload: Upload
+    file: Upload | StoredFile
     media_type: str
 
 
@@ -50,16 +52,17 @@ def find_reference(account_id: UUID, upload_id: UUID, *, loc: Loc = ("upload_id"
     upload = live().filter(account_id=account_id, pk=upload_id, taken_down_at=None).first()
     if upload is None:
         raise UploadNotFound(loc)
-    if upload.size > MAX_PICTURE_BYTES:
-        raise _unusable(loc, f"A reference has at most {_MAX_MB} MB.")
-    with _opened(upload, loc) as file:
-        header = read_header(file)
-    if header is None:
-        raise _unusable(loc, "This is no PNG, JPEG or WebP picture.")
-    if not is_reference_size(header.width, header.height):
-        size = f"{header.width:,} x {header.height:,} pixels"
-        raise _unusable(loc, f"It has {size}. {_LIMIT}")
-    return Reference(upload, header.media_type)
+    return _checked(upload, loc)
+
+
+def find_result(file: StoredFile | None, *, loc: Loc) -> Reference:
+    """The same of a result; None is one whose file is not kept. Raises ResultNotKept, and what
+    `find_reference` raises."""
+    if file is None or file.taken_down_at or (file.expires_at and file.expires_at <= now()):
+        raise ResultNotKept(loc)
+    if not file.media_type.startswith("image/"):
+        raise ValidationFailed.at(loc, _NO_PICTURE)
+    return _checked(file, loc)
 
 
 def check_decodable(upload: Upload, *, loc: Loc = ("upload_id",)) -> None:
@@ -73,15 +76,27 @@ def check_decodable(upload: Upload, *, loc: Loc = ("upload_id",)) -> None:
         try:
             inspect_upload(file, "image", owner=upload.account_id)
         except UnusableMedia:
-            raise _unusable(
-                loc, "The picture cannot be decoded: it is damaged or cut off."
-            ) from None
+            problem = "The picture cannot be decoded: it is damaged or cut off."
+            raise ValidationFailed.at(loc, problem) from None
 
 
 def read_reference(reference: Reference) -> bytes:
-    """The whole picture. Raises UploadNotFound, StorageUnavailable."""
-    with _opened(reference.upload, ("upload_id",)) as file:
+    """The whole picture. Raises UploadNotFound, ResultNotKept, StorageUnavailable."""
+    with _opened(reference.file, ("upload_id",)) as file:
         return file.read()
+
+
+def _checked(picture: Upload | StoredFile, loc: Loc) -> Reference:
+    if picture.size > MAX_PICTURE_BYTES:
+        raise ValidationFailed.at(loc, f"A reference has at most {_MAX_MB} MB.")
+    with _opened(picture, loc) as file:
+        header = read_header(file)
+    if header is None:
+        raise ValidationFailed.at(loc, _NO_PICTURE)
+    if not is_reference_size(header.width, header.height):
+        size = f"{header.width:,} x {header.height:,} pixels"
+        raise ValidationFailed.at(loc, f"It has {size}. {_LIMIT}")
+    return Reference(picture, header.media_type)
 
 
 @contextmanager
@@ -94,16 +109,14 @@ def _copied(stored: IO[bytes]) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def _opened(upload: Upload, loc: Loc) -> Iterator[IO[bytes]]:
+def _opened(picture: Upload | StoredFile, loc: Loc) -> Iterator[IO[bytes]]:
+    is_upload = isinstance(picture, Upload)
+    storage = storages["uploads" if is_upload else "outputs"]
+    name = str(picture.pk) if is_upload else picture.name
     try:
-        with storages["uploads"].open(storage_path(str(upload.pk))) as file:
+        with storage.open(storage_path(name)) as file:
             yield file
     except FileNotFoundError:
-        raise UploadNotFound(loc) from None
+        raise (UploadNotFound(loc) if is_upload else ResultNotKept(loc)) from None
     except OSError as error:
         raise StorageUnavailable from error
-
-
-def _unusable(loc: Loc, problem: str) -> ValidationFailed:
-    where = ".".join(map(str, loc))
-    return ValidationFailed(f"{where}: {problem}", errors=[{"loc": list(loc), "msg": problem}])

@@ -63,7 +63,7 @@ def test_a_picture_of_too_many_bytes_is_refused(alice: Persona) -> None:
     png = png_of(1_000, 1_000)
     largest = uploaded(alice, File(png.ljust(MAX_PICTURE_BYTES, b"\0")))
     larger = uploaded(alice, File(png.ljust(MAX_PICTURE_BYTES + 1, b"\0")))
-    assert find_reference(alice.user.pk, largest.pk).upload == largest
+    assert find_reference(alice.user.pk, largest.pk).file == largest
     assert refused(alice, larger.pk) == "A reference has at most 10 MB."
 
 
