@@ -7,7 +7,10 @@ from django.http import HttpRequest, HttpResponse, HttpResponseNotModified
 from django.http.response import HttpResponseBase
 from django.utils.http import parse_etags
 from rest_framework import status, viewsets
+from rest_framework.request import Request
 from rest_framework.response import Response
+
+from common.list_queries import check_query
 
 # The headers of an answer that its 304 repeats (RFC 9110, 15.4.5).
 _KEPT = ("Cache-Control", "ETag", "Vary")
@@ -33,6 +36,12 @@ class ViewSet(viewsets.ViewSet):
         self.request.parser_context.clear()
         vars(self).clear()
         return answer
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """See who asks, and what."""
+        super().initial(request, *args, **kwargs)
+        if request.method in ("GET", "HEAD"):
+            check_query(request, self)
 
     def options(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Response:
         """The methods are in the header `Allow`; the rest is in `/openapi.json`."""
