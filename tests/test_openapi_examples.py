@@ -17,11 +17,13 @@ from rest_framework.serializers import Serializer
 from accounts.services.sessions import open_session
 from apidocs.asyncapi.schemas import schemas as schemas_of_streams
 from apidocs.examples.bodies import FILES, OWN, REQUESTS
-from apidocs.examples.fields import FIELDS, NULL
-from apidocs.examples.identity import OWN_IDS, SAME
+from apidocs.examples.fields import EVERYWHERE, FIELDS, NULL
+from apidocs.examples.identity import OWN_IDS, SAME, shown_like
 from apidocs.examples.parameters import PARAMETERS
 from apidocs.examples.special import SPECIAL
+from apidocs.examples.story import Like
 from apidocs.examples.streamed import STREAMED
+from apidocs.examples.values import Values
 from apidocs.openapi.document import document
 from publicapi.v1.operations import OPERATIONS
 from tests.personas import new_user
@@ -130,7 +132,14 @@ def test_every_sample_is_in_an_example() -> None:
         (name, field) for name, each in schemas.items() for field in each.get("properties", {})
     }
     assert {tuple(each.split(".")) for each in chain(SPECIAL, STREAMED)} <= fields
-    assert {*FIELDS, *NULL} <= {field for _, field in fields}
+    shown = {(shown_like(name), field) for name, field in fields}
+    shown |= {
+        (operation["operationId"], parameter["name"])
+        for _, _, operation in _operations()
+        for parameter in operation.get("parameters", [])
+    }
+    assert {(name, field) for name, field in _samples()} <= shown
+    assert {*EVERYWHERE, *NULL} <= {field for _, field in fields}
     assert OWN_IDS.keys() <= {name for name, field in fields if field == "id"}
     assert {*chain(*SAME.items())} <= schemas.keys()
     assert SPECIAL.keys().isdisjoint(STREAMED)
@@ -157,6 +166,36 @@ def test_every_sample_is_in_an_example() -> None:
         if isinstance(value, str)
     }
     assert {*FILES.values()} <= used
+
+
+def _samples() -> Iterator[tuple[str, str]]:
+    """The component and the field of each sample that is written for some components."""
+    for components, samples in FIELDS.items():
+        for component in components.split():
+            yield from ((component, field) for field in samples)
+
+
+def test_a_sample_stands_for_the_fields_that_it_is_written_for_alone() -> None:
+    """A `description` of a space is not that of a transaction."""
+    component = {"properties": {"description": {"type": "string"}}, "required": ["description"]}
+    described = dict.fromkeys(("Space", "Transaction"), component)
+
+    assert Values(described).written(Like("Transaction")) == {"description": "Top-up"}
+    with pytest.raises(LookupError, match=r"Space\.description"):
+        Values(described).written(Like("Space"))
+
+
+def test_no_field_is_written_for_twice() -> None:
+    samples = [*_samples()]
+    assert len(samples) == len(set(samples))
+
+
+def test_what_means_the_same_everywhere_is_shown_by_many() -> None:
+    """And is no text: words are said of something."""
+    schemas = document()["components"]["schemas"].values()
+    for field, value in EVERYWHERE.items():
+        assert sum(field in each.get("properties", {}) for each in schemas) > 3, field
+        assert " " not in str(value), field
 
 
 def _readers() -> Iterator[tuple[Operation, type[Serializer[Any]], bool]]:

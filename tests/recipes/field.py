@@ -142,13 +142,13 @@ RECIPE = Recipe(
             5,
             "its example",
             (
-                after(
-                    "platform/apidocs/examples/special.py",
-                    '    "Space.name": "Sea",\n',
-                    '    "Space.description": "About tides.",\n',
+                replace(
+                    "platform/apidocs/examples/fields.py",
+                    '"Space": {"conversations": 3,',
+                    '"Space": {"conversations": 3, "description": "About tides.",',
                 ),
             ),
-            None,
+            noticed(_EXAMPLES, says="Space.description has no sample"),
         ),
         Part(
             6,

@@ -74,10 +74,7 @@ _COUNCILS = {
     "CouncilSessionUpdatedData.session": Like(
         "CouncilSessionInEvent", status="running", activity="answering"
     ),
-    "DebatePosition.changed": True,
     "DebatePosition.version": 2,
-    "MergeSynthesis.requested_model": OTHER_CHAT,
-    "MergeSynthesis.used_model": OTHER_CHAT,
 }
 _RUNS = {
     **{f"ProjectSessionCreated.{field}": value for field, value in NEW_RUN.items()},
@@ -90,9 +87,6 @@ _RUNS = {
     "ProjectMessageDeliveredData.numbers": [1],
     "ProjectMessageReturnedData.messages": [Like("ProjectMessage", status="returned")],
     "ProjectReviewCompletedData.issues": [],
-    "ProjectReviewPoint.issue": "",
-    "ProjectReviewPoint.passed": True,
-    "ProjectReviewPoint.point": "It names the moon as the cause.",
     "ProjectRunCancelledData.session": Like(_ENDED_RUN, activity="Cancelled."),
     "ProjectRunCompletedData.session": Like(
         _ENDED_RUN, activity="Completed.", phase="finalizing", progress={"done": 2, "total": 2}

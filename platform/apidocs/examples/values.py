@@ -4,7 +4,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from apidocs.examples.fields import DATES, FIELDS, NULL
+from apidocs.examples.fields import DATES, EVERYWHERE, FIELDS, NULL
 from apidocs.examples.identity import shown_like, thing_of
 from apidocs.examples.special import SPECIAL
 from apidocs.examples.story import AT, ID, Like
@@ -14,6 +14,12 @@ Schema = Mapping[str, Any]
 
 _UNIONS = ("allOf", "oneOf", "anyOf")
 _SPECIAL = {**SPECIAL, **STREAMED}
+_FIELDS = {
+    f"{component}.{field}": value
+    for components, fields in FIELDS.items()
+    for component in components.split()
+    for field, value in fields.items()
+}
 
 
 class Values:
@@ -30,7 +36,7 @@ class Values:
         if field in NULL and _may_be_null(schema):
             return None
         for each in (schema[union][0] for union in _UNIONS if union in schema):
-            if "$ref" in each or field not in FIELDS:
+            if "$ref" in each or _sample(owner, field) is None:
                 return self.of(each, owner, field)
         if "$ref" in schema:
             return self._referred(_name(schema), owner, field)
@@ -91,19 +97,25 @@ def plain(schema: Schema, owner: str, field: str) -> Any:
     if (thing := _thing(owner, field)) in ID:
         return ID[thing]
     if "enum" in schema:
-        usual = FIELDS.get(field)
+        usual = _sample(owner, field)
         return usual if usual in schema["enum"] else schema["enum"][0]
     if schema.get("format") == "date-time" or field.endswith("_at"):
         return DATES.get(field, AT)
+    if (sample := _sample(owner, field)) is not None:
+        return sample
     if schema.get("type") == "boolean":
-        return FIELDS.get(field, False)
+        return False
     if schema.get("type") == "integer":
-        return FIELDS.get(field, 1)
-    if field in FIELDS:
-        return FIELDS[field]
+        return 1
     if _may_be_null(schema):
         return None
     raise LookupError(f"{owner}.{field} has no sample in apidocs/examples.")
+
+
+def _sample(owner: str, field: str) -> Any:
+    """The sample of a field of this component, or of one that shows the same; None where it has
+    none."""
+    return _FIELDS.get(f"{shown_like(owner)}.{field}", EVERYWHERE.get(field))
 
 
 def _thing(owner: str, field: str) -> str:
