@@ -39,7 +39,7 @@ class ValidationFailed(DomainError):
     def at(cls, loc: Sequence[str | int], problem: str) -> "ValidationFailed":
         """The error for a place in the body."""
         where = ".".join(map(str, loc))
-        return ValidationFailed(f"{where}: {problem}", errors=[{"loc": list(loc), "msg": problem}])
+        return cls(f"{where}: {problem}", errors=[{"loc": list(loc), "msg": problem}])
 
 
 class MalformedRequest(DomainError):

@@ -17,7 +17,8 @@ _IN_LINKS = {"before": "place", "after": "after_place"}
 def check_query(request: Request, view: ViewSet) -> None:
     """Refuse a name in the query of a list that it does not take. What is no list, and therefore
     has no `limit`, takes any name. Raises ValidationFailed."""
-    names = _names_of(type(view), view.action)
+    viewset: Any = type(view)
+    names = _names_of(viewset, view.action)
     unknown = [name for name in request.query_params if name not in names]
     if unknown and "limit" in names:
         listed = ", ".join(sorted(names - {*_IN_LINKS.values()}))
