@@ -8,7 +8,7 @@ from django.conf import settings
 from django.contrib import admin
 from django.contrib.admin.models import LogEntry
 from django.core.cache import cache
-from django.db import connection
+from django.db import OperationalError, connection
 from django.db.models import Model
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
@@ -20,6 +20,7 @@ from accounts.types import Client
 from admin_ui.pages import MAX_COUNT, BoundedPaginator
 from billing.services import balance
 from billing.tests.bank import IN_PLAN, hold, live_owner, new_account, settle
+from common.errors import ServiceUnavailable
 from content.models import FlagRecord
 from content.services import flags
 from content.tests.writing import write
@@ -33,6 +34,10 @@ from tests.operators import Operator, new_operator
 from tests.personas import new_key
 from tests.service import Web
 from work.jobs.models import Job
+
+
+def _away(*_: object) -> None:
+    raise OperationalError("The server closed the connection.")
 
 
 @pytest.fixture
@@ -215,3 +220,11 @@ def test_everything_that_a_page_loads_comes_from_the_web_process_itself(web: Web
         if url.endswith(".css"):
             assert answer.headers["content-type"].startswith("text/css")
             assert not re.search(r"url\(['\"]?(https?:)?//", answer.text)
+
+
+def test_a_page_without_a_database_is_a_503_that_says_so(operator: Operator) -> None:
+    with connection.execute_wrapper(_away):
+        answer = operator.client.get("/admin/")
+
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "1")
+    assert ServiceUnavailable.message in answer.content.decode()

@@ -16,11 +16,9 @@ from django.core.exceptions import (
     RequestDataTooBig,
     SuspiciousOperation,
 )
-from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.views import defaults
 from django.views.decorators.csrf import csrf_exempt
-from psycopg_pool import PoolTimeout
 from rest_framework import exceptions
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.parsers import BaseParser
@@ -31,6 +29,7 @@ from rest_framework.settings import api_settings
 from rest_framework.utils.encoders import JSONEncoder
 
 from common import envelope
+from common.database import DATABASE_AWAY
 from common.errors import (
     DomainError,
     Forbidden,
@@ -215,7 +214,7 @@ def _answer(error: Exception, context: Mapping[str, Any]) -> Response:
             return _domain_response(Forbidden())
         case SuspiciousOperation() | BadRequest():
             return _domain_response(_bad_request(error))
-        case OperationalError() | InterfaceError() | PoolTimeout():
+        case _ if isinstance(error, DATABASE_AWAY):
             log.warning("database_unavailable", exc_info=error)
             return _domain_response(ServiceUnavailable())
         case _:

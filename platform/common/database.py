@@ -13,7 +13,7 @@ from typing import Any
 
 import psycopg
 from django.conf import settings
-from django.db import connections
+from django.db import InterfaceError, OperationalError, connections
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout, TooManyRequests
 
 from common.errors import ServiceUnavailable
@@ -45,6 +45,8 @@ _AWAY = (
     TooManyRequests,
     TimeoutError,
 )
+# The same by Django's own connections.
+DATABASE_AWAY = (OperationalError, InterfaceError, PoolTimeout)
 # Operational errors of a working connection: another transaction holds a lock for too long.
 _CONTENDED = (psycopg.errors.LockNotAvailable, psycopg.errors.DeadlockDetected)
 
