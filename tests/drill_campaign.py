@@ -25,6 +25,8 @@ def test_lives_under_faults_go_well() -> None:
     )
 
     assert done.returncode == 0, done.stdout
+    logged = [line for line in done.stdout.splitlines() if "[warning" in line or "[error" in line]
+    assert logged == []
 
 
 def test_a_seed_is_repeated_by_the_documented_command() -> None:

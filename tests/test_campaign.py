@@ -1,23 +1,30 @@
 """The campaign (docs/operations/campaign.md): its schedules and its oracle."""
 
+import json
 from collections import defaultdict
+from io import BytesIO
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from uuid import uuid4
+from zipfile import ZipFile
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ai.provider_health.switches import NAMES
+from bench.campaign import report
 from bench.campaign.acts import ACTS as CARRIED_OUT
+from bench.campaign.acts.exports import problems
 from bench.campaign.acts.repositories import BRANCH
+from bench.campaign.life import Outcome
 from bench.campaign.notes import Answer, Note
 from bench.campaign.oracle.files import check_uploads
 from bench.campaign.oracle.money import Books
 from bench.campaign.oracle.repositories import check_commits
 from bench.campaign.oracle.sessions import wrong_of_a_reply
+from bench.campaign.recovery import Breakage, in_flight, recovery
 from bench.campaign.schedule import ACTS, FAULTS, LEAVER, PROVIDERS, Act, schedule
 from integrations.githosts.tests.hosted import git
 from media.files.types import storage_path
@@ -59,6 +66,37 @@ def test_different_seeds_bring_every_act_and_every_fault() -> None:
     assert {fault.kind for life in lives for fault in life.faults} == set(FAULTS)
     assert any(life.month_ends_at for life in lives)
     assert set(PROVIDERS) <= set(NAMES)
+
+
+# --- What is told ---------------------------------------------------------------------------------
+
+
+def test_recovery_takes_until_each_process_was_well_once() -> None:
+    web, worker = [1.0, 5.0, 9.0], [2.0, 7.5]
+
+    assert recovery([web, worker], since=3.0) == 4.5
+    assert recovery([web, worker], since=8.0) is None
+
+
+def test_calls_are_in_flight_from_their_beginning_to_their_end() -> None:
+    times = ((1.0, 3.0), (2.0, None), (2.5, 9.0), (0.0, 2.0))
+    journal = [call(started_at=begin, ended_at=end) for begin, end in times]
+
+    assert in_flight(journal, 2.2) == 2
+
+
+def test_the_report_tells_recoveries_and_a_command_that_works_as_it_stands(tmp_path: Path) -> None:
+    outcome = Outcome(schedule(17, 12), tmp_path, violations=["a charge is held"])
+    for seconds in (1.0, 3.0, 2.0, None):
+        outcome.breakages.append(Breakage("kill a worker", 0.0, in_flight=4, recovery=seconds))
+
+    assert "kill a worker (4 in flight, well after 3.0 s)" in report.progress(1, 1, [outcome])
+    [row] = [line for line in report.summary([outcome]).splitlines() if "kill a worker" in line]
+    assert row.split() == [
+        *["kill", "a", "worker", "4", "4", "4", "1.0", "s", "2.0", "s", "3.0", "s", "1"]
+    ]
+    command = 'make campaign RUNS=1 SEED=17 ARGS="--seconds 12 --keep"'
+    assert command in report.of_life(outcome, tmp_path)
 
 
 # --- What the oracle sees -------------------------------------------------------------------------
@@ -191,6 +229,21 @@ def test_audio_is_billed_by_its_whole_seconds() -> None:
 
     assert found(3) == []
     assert found(4) == ["4 seconds are billed, 3 were put out"]
+
+
+@pytest.mark.parametrize(
+    ("email", "rows", "wrong"),
+    [("alice@example.com", 1, 0), ("bob@example.com", 1, 1), ("alice@example.com", 2, 1)],
+)
+def test_an_export_of_somebody_else_or_with_missing_rows_is_seen(
+    email: str, rows: int, wrong: int
+) -> None:
+    file = BytesIO()
+    with ZipFile(file, "w") as archive:
+        archive.writestr("data/accounts.user.jsonl", json.dumps({"email": email}) + "\n")
+        archive.writestr("manifest.json", json.dumps({"rows": {"accounts.user": rows}}))
+
+    assert len(problems(file.getvalue(), "alice@example.com")) == wrong
 
 
 def test_an_upload_that_has_changed_is_seen(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""`python -m bench.campaign`: seeded lives of the whole service, attacked and broken on purpose.
+"""`make campaign`: seeded lives of the whole service, attacked and broken on purpose.
 
 What happens is a pure function of the seed; real time makes the outcomes vary. A life that fails
 says how it is repeated (docs/operations/campaign.md).
@@ -19,7 +19,7 @@ SECONDS = 12.0
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench.campaign", description=__doc__)
+    parser = argparse.ArgumentParser(prog="make campaign", description=__doc__)
     parser.add_argument("--runs", type=int, default=1, help="how many lives")
     parser.add_argument("--seed", type=int, default=1, help="of the first life; others follow")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="of traffic in each life")

@@ -48,12 +48,14 @@ class Clock:
 
 @dataclass(frozen=True)
 class Endpoints:
-    """The URLs of the web processes, the control of what stands for everybody else's servers, and
-    their address as the service reaches them, over what the nemesis cuts."""
+    """The URLs of the web processes, the control of what stands for everybody else's servers, their
+    address as the service reaches them, over what the nemesis cuts, and the session of an
+    operator."""
 
     webs: list[str]
     simulator: RunningSimulator
     providers_url: str
+    operator: str
 
 
 class Asker:
@@ -72,7 +74,7 @@ class Asker:
         self.person = person
         self.endpoints = endpoints
         self.clock = clock
-        self._departs = departs
+        self.departs = departs
         self._bad_gateways = 0
         self._turns = count(note.act.number)
         self._address = new_address()
@@ -93,11 +95,13 @@ class Asker:
         body: dict[str, Any] | None = None,
         *,
         file: File | None = None,
+        form: dict[str, str] | None = None,
+        headers: dict[str, str] | None = None,
         name: str | None = None,
         key: str | None = None,
     ) -> httpx.Response:
-        """The answer, after as many attempts as it takes; `file` is sent as a form. Something
-        without a name that changes anything may be carried out more than once.
+        """The answer, after as many attempts as it takes; `file` and `form` are sent as a form.
+        Something without a name that changes anything may be carried out more than once.
 
         Raises GaveUp, Departed.
         """
@@ -108,8 +112,9 @@ class Asker:
                         method,
                         path,
                         json=body,
+                        data=form,
                         files=None if file is None else {"file": file},
-                        headers=self.headers(name, key),
+                        headers={**self.headers(name, key), **(headers or {})},
                     )
             except httpx.TransportError:
                 self.pause()
@@ -171,7 +176,7 @@ class Asker:
         self.note.statuses.append(answer.status_code)
         if answer.status_code == 500:
             self.note.wrong.append(f"{answer.request.method} {answer.request.url.path}: 500")
-        if answer.status_code in (401, 403) and self._departs:
+        if answer.status_code in (401, 403) and self.departs:
             raise Departed
 
     def _client(self) -> httpx.Client:

@@ -18,10 +18,11 @@ from bench.campaign.acts.again import ask_again
 from bench.campaign.asking import Asker, Clock, Departed, Endpoints, GaveUp
 from bench.campaign.nemesis import LOSSY, Nemesis
 from bench.campaign.notes import Note
-from bench.campaign.oracle import files, money, quiet, repositories, sessions
+from bench.campaign.oracle import files, money, quiet, repositories, sessions, teams
 from bench.campaign.parts import DRAIN_SECONDS, Parts
 from bench.campaign.paths import Path
-from bench.campaign.people import Person, new_people
+from bench.campaign.people import Person, new_operator_session, new_people
+from bench.campaign.recovery import Breakage, Watch
 from bench.campaign.schedule import LEAVER, Act, Fault, Schedule
 from bench.campaign.stores import LIFE, Stores
 from devserver.configuration import simulated_connectors
@@ -46,7 +47,7 @@ class Outcome:
     violations: list[str] = field(default_factory=list)
     acts: Counter[str] = field(default_factory=Counter)
     endings: Counter[str] = field(default_factory=Counter)
-    faults: Counter[str] = field(default_factory=Counter)
+    breakages: list[Breakage] = field(default_factory=list)
     calls: int = 0
     lost: int = 0
     seconds: float = 0
@@ -79,16 +80,21 @@ class Life:
             )
             environment = self._environment(database.port, broker.port, upstream.url, providers.url)
             self._parts = Parts(environment, self._outcome.folder, self._stores.redis_url())
-            self._endpoints = Endpoints(self._parts.urls, providers, upstream.url)
             try:
                 self._people = new_people()
+                self._endpoints = Endpoints(
+                    self._parts.urls, providers, upstream.url, new_operator_session()
+                )
                 # The next one may meet a server that was started again.
                 connection.close()
                 self._parts.wait_until_ready(_READY_SECONDS)
                 self._parts.begin_tending()
                 nemesis = Nemesis(self._stores, self._parts, database, broker, upstream)
-                self._happen(nemesis)
-                self._judge(providers)
+                with Watch(self._parts.urls, self._people[0], self._stores) as watch:
+                    self._happen(nemesis)
+                    self._judge(providers)
+                watch.judge(nemesis.done, providers.calls())
+                self._outcome.breakages = nemesis.done
             except Exception:
                 self._outcome.violations.append(f"the campaign broke: {traceback.format_exc()}")
             finally:
@@ -116,7 +122,6 @@ class Life:
             again = [note for note in self._notes if note.name and note.ended == "done"]
             self._clock.gives_up_at = self._clock.now + _ANSWER_SECONDS
             self._results([threads.submit(self._ask_again, note) for note in again], "a client")
-        self._outcome.faults.update(nemesis.done)
 
     def _act(self, note: Note) -> None:
         self._wait_until(note.act.at)
@@ -199,6 +204,7 @@ class Life:
         person = self._people[note.act.person]
         for check in (sessions.check_followed, sessions.check_replies, files.check_jobs):
             self._outcome.violations += check(note, person, reader)
+        self._outcome.violations += teams.check_shared(note, self._people, reader)
         self._outcome.violations += files.check_uploads(note, self._uploads)
         self._outcome.violations += repositories.check_commits(note)
 

@@ -1,7 +1,9 @@
 """Lives, one after the other, and what is kept of them."""
 
+import logging
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from bench.campaign import report
@@ -21,7 +23,8 @@ def live(stores: Stores, folder: Path, seeds: Sequence[int], *, seconds: float, 
     for number, seed in enumerate(seeds, start=1):
         life = folder / str(seed)
         life.mkdir()
-        outcome = Life(schedule(seed, seconds), stores, life).live()
+        with _logging_to(life / "clients.log"):
+            outcome = Life(schedule(seed, seconds), stores, life).live()
         outcomes.append(outcome)
         print(report.progress(number, len(seeds), outcomes), flush=True)
         if outcome.violations or keep:
@@ -33,6 +36,21 @@ def live(stores: Stores, folder: Path, seeds: Sequence[int], *, seconds: float, 
         shutil.rmtree(life)
     print(report.summary(outcomes))
     return not any(outcome.violations for outcome in outcomes)
+
+
+@contextmanager
+def _logging_to(path: Path) -> Iterator[None]:
+    """What this process logs, in which clients and operators act, goes into a file of the life."""
+    handlers = [
+        each for each in logging.getLogger().handlers if isinstance(each, logging.StreamHandler)
+    ]
+    with path.open("w") as file:
+        before = [(handler, handler.setStream(file)) for handler in handlers]
+        try:
+            yield
+        finally:
+            for handler, stream in before:
+                handler.setStream(stream)
 
 
 def _keep(life: Path) -> Path:

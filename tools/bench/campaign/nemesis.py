@@ -14,6 +14,7 @@ from kombu.exceptions import OperationalError
 
 from bench.campaign.parts import Part, Parts
 from bench.campaign.paths import Path
+from bench.campaign.recovery import Breakage
 from bench.campaign.schedule import Fault
 from bench.campaign.stores import ROLE, Stores
 from work.jobs.models import Job
@@ -36,6 +37,19 @@ LOSSY = frozenset(
         "crash PostgreSQL",
     }
 )
+# Nothing is broken by them while the life goes on: the service has to recover.
+MOMENTARY = frozenset(
+    {
+        "kill a web process",
+        "kill a worker",
+        "kill beat",
+        "restart PostgreSQL",
+        "crash PostgreSQL",
+        "flush Redis",
+        "restart Redis",
+        "empty Redis",
+    }
+)
 # Tables whose INSERTs fail as on a full disk, or wait as on a slow one.
 TABLES = ("billing_ledgerentry", "billing_charge", "events_event", "jobs_job", "files_storedfile")
 # Seconds between two losses of messages, and between two repetitions of all.
@@ -46,8 +60,8 @@ Break = AbstractContextManager[None]
 
 
 class Nemesis:
-    """Breaks one thing after the other: `carry_out` returns when it is mended. `done` counts what
-    was broken."""
+    """Breaks one thing after the other: `carry_out` returns when it is mended. `done` is what was
+    broken."""
 
     def __init__(
         self, stores: Stores, parts: Parts, database: Path, broker: Path, providers: Path
@@ -59,12 +73,16 @@ class Nemesis:
         self._providers = providers
         # One thing at a time is done to the server itself.
         self._of_postgres, self._of_redis = threading.Lock(), threading.Lock()
-        self.done: list[str] = []
+        self.done: list[Breakage] = []
 
     def carry_out(self, fault: Fault) -> None:
+        breakage = Breakage(fault.kind, time.time())
         with self._break(fault):
-            self.done.append(fault.kind)
+            self.done.append(breakage)
+            breakage.over_at = time.monotonic()
             time.sleep(fault.seconds)
+        if fault.kind not in MOMENTARY:
+            breakage.over_at = time.monotonic()
 
     def heal(self) -> None:
         """Mend whatever is still broken."""
@@ -111,6 +129,7 @@ class Nemesis:
             "fill the storage of files": self._no_room_for_files,
             "cut off the providers": lambda: _undone(self._providers.cut, self._providers.heal),
             "stall the providers": lambda: _undone(self._providers.stall, self._providers.heal),
+            "step the clock": lambda: self._stepped_clock(pick),
         }
         return breaks[fault.kind]()
 
@@ -164,6 +183,15 @@ class Nemesis:
         )
         yield
         run("DROP TRIGGER IF EXISTS campaign ON {}", table)
+
+    @contextmanager
+    def _stepped_clock(self, pick: int) -> Iterator[None]:
+        """The clock of money goes up to two minutes forwards or backwards, and steps back."""
+        with self._of_postgres:
+            self._stores.step_clock(2.4 * (pick - 50))
+        yield
+        with self._of_postgres:
+            self._stores.step_clock(0.0)
 
     # --- Redis and its messages -------------------------------------------------------------------
 

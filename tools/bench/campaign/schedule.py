@@ -30,7 +30,10 @@ ACTS = {
     "topup": 3,
     "upgrade": 2,
     "refund": 2,
+    "adjustment": 2,
     "switch": 1,
+    "export": 1,
+    "shared space": 2,
     "revocation": 1,
     "invitation": 1,
 }
@@ -65,6 +68,7 @@ FAULTS = {
     "fill the storage of files": 2,
     "cut off the providers": 2,
     "stall the providers": 1,
+    "step the clock": 2,
 }
 
 
@@ -162,6 +166,8 @@ def _options(random: Random, kind: str, seconds: float) -> dict[str, Any]:
             return named
         case "picture" | "film" | "asset" | "picture_call":
             return {**named, "steering": _media(random)}
+        case "shared space":
+            return {"steering": _short(random)}
         case "transcript":
             return {"seconds": random.choice([1, 2.5, 4]), "steering": _speech(random)}
     return _options_of_accounts(random, kind, seconds)
@@ -169,7 +175,7 @@ def _options(random: Random, kind: str, seconds: float) -> dict[str, Any]:
 
 def _options_of_accounts(random: Random, kind: str, seconds: float) -> dict[str, Any]:
     match kind:
-        case "topup":
+        case "topup" | "adjustment":
             return {"cents": random.randint(100, 5000)}
         case "upgrade":
             return {"plan": random.choice(["max", "advanced"])}

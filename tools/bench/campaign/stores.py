@@ -39,6 +39,7 @@ class Stores:
         self.folder = Path(started.folder)
         self.postgres_port = _port(started.database_url)
         self.redis_port = _port(started.redis_url)
+        self._clock_shift = 0.0
 
     def database_url(self, name: str, port: int | None = None) -> str:
         """As whom the service connects; `port` is that of a proxy."""
@@ -100,13 +101,18 @@ class Stores:
         self.as_superuser(
             f"ALTER DATABASE {{}} SET platform.startup_grace = '{STARTUP_GRACE}'", LIFE
         )
+        self._clock_shift = clock_shift
         if clock_shift:
-            # The setting platform.clock would make it stand still.
-            self.as_superuser(
-                "CREATE OR REPLACE FUNCTION money_now() RETURNS timestamptz LANGUAGE sql VOLATILE"
-                f" AS $$ SELECT clock_timestamp() + interval '{clock_shift} seconds' $$"
-            )
+            self.step_clock(0.0)
         self.redis().flushall()
+
+    def step_clock(self, seconds: float) -> None:
+        """Let the clock of money be so many seconds ahead of that of the life, or behind it."""
+        # The setting platform.clock would make it stand still.
+        self.as_superuser(
+            "CREATE OR REPLACE FUNCTION money_now() RETURNS timestamptz LANGUAGE sql VOLATILE AS"
+            f" $$ SELECT clock_timestamp() + interval '{self._clock_shift + seconds} seconds' $$"
+        )
 
     def end_life(self) -> None:
         self.as_superuser("DROP DATABASE IF EXISTS {} WITH (FORCE)", LIFE, database="postgres")

@@ -5,14 +5,17 @@ from types import MappingProxyType
 
 from bench.campaign.acts import (
     accounts,
+    admin,
     calls,
     councils,
     drives,
+    exports,
     operators,
     replies,
     repositories,
     runs,
     studios,
+    teams,
     uploads,
 )
 from bench.campaign.asking import Asker
@@ -37,7 +40,10 @@ ACTS: MappingProxyType[str, Callable[[Asker], None]] = MappingProxyType(
         "revocation": accounts.revocation,
         "invitation": accounts.invitation,
         "refund": operators.refund,
-        "switch": operators.switch_provider_off_and_on,
+        "adjustment": admin.adjust,
+        "switch": admin.switch_provider_off_and_on,
+        "export": exports.export,
+        "shared space": teams.share,
         "departure": operators.delete_account,
     }
 )

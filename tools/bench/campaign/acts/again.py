@@ -12,6 +12,7 @@ from bench.campaign.acts import (
     repositories,
     runs,
     studios,
+    teams,
     uploads,
 )
 from bench.campaign.acts.following import start
@@ -24,6 +25,7 @@ _AGAIN: dict[str, Callable[[Asker], None]] = {
     "upload": replies.send_again,
     "repository": repositories.send_again,
     "topup": accounts.topup,
+    "shared space": teams.send_again,
     "invitation": accounts.look_for_invitation,
     "departure": operators.look_for_account,
 }

@@ -1,14 +1,12 @@
-"""Operators: refunds, switches of providers, and the deletion of an account's data. What fails with
-the database is done again."""
+"""Operators: refunds, and the deletion of an account's data. What fails with the database is done
+again."""
 
-import time
 from collections.abc import Callable
 from uuid import UUID
 
 from django.db import DatabaseError, connection
 
 from accounts.models import User
-from ai.provider_health.switches import switch_provider
 from bench.campaign.asking import Asker
 from billing.errors import ChargeRunning, NothingToRefund, RefundTooLarge
 from billing.models import Charge
@@ -37,14 +35,6 @@ def _refund(asker: Asker, operation_id: UUID) -> None:
     except (NothingToRefund, RefundTooLarge, ChargeRunning):
         return
     asker.note.seen["refunded"] = refunded.to_balance
-
-
-def switch_provider_off_and_on(asker: Asker) -> None:
-    """Switch a provider off, and on again after the seconds of the act."""
-    options = asker.note.act.options
-    _retry(asker, lambda: switch_provider(name=options["provider"], is_off=True))
-    time.sleep(options["seconds"])
-    _retry(asker, lambda: switch_provider(name=options["provider"], is_off=False))
 
 
 def delete_account(asker: Asker) -> None:

@@ -21,7 +21,7 @@ def reply(asker: Asker) -> None:
     assert created.status_code == 201, created.text
     conversation = note.seen["conversation"] = created.json()["id"]
     message_id = _send(
-        asker, f"{PATH}/{conversation}/messages", _message(asker), f"{note.name}", then
+        asker, f"{PATH}/{conversation}/messages", message(asker), f"{note.name}", then
     )
     if message_id and then == "regenerate":
         _send(
@@ -36,10 +36,11 @@ def reply(asker: Asker) -> None:
 def send_again(asker: Asker) -> None:
     """The message once more, to be answered in one JSON."""
     path = f"{PATH}/{asker.note.seen['conversation']}/messages"
-    asker.ask("POST", path, {**_message(asker), "stream": False}, name=asker.note.name)
+    asker.ask("POST", path, {**message(asker), "stream": False}, name=asker.note.name)
 
 
-def _message(asker: Asker) -> dict[str, Any]:
+def message(asker: Asker) -> dict[str, Any]:
+    """What is asked, with the uploads of the act."""
     lines = (asker.note.act.options["steering"], _TITLE)
     content = asker.prompt("How deep is the sea?", *lines)
     return {"content": content, "upload_ids": [*asker.note.seen.get("uploads", ())]}

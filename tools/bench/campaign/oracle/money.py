@@ -202,13 +202,14 @@ def check_costs() -> list[str]:
 
 
 def check_topups(people: Sequence[Person], notes: Sequence[Note]) -> list[str]:
-    """What was topped up is in the ledger, once; so is what was given back."""
+    """What was topped up is in the ledger, once; so is what was given back or adjusted."""
     wrong = []
     for number, person in enumerate(people):
         own = [note for note in notes if note.act.person == number]
         expected = {
             "topup": person.balance + sum(note.seen.get("topped up", 0) for note in own),
             "refund": sum(note.seen.get("refunded", 0) for note in own),
+            "adjust": sum(note.seen.get("adjusted", 0) for note in own),
         }
         for kind, amount in expected.items():
             entries = LedgerEntry.objects.filter(account=person.user_id, kind=kind)

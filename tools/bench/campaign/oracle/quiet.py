@@ -14,6 +14,9 @@ OPEN = {
     "steps have not ended": "SELECT id FROM projects_step WHERE ended_at IS NULL",
     "applies have not ended": "SELECT id FROM projects_apply WHERE ended_at IS NULL",
     "orders have not ended": "SELECT id FROM studios_generation WHERE ended_at IS NULL",
+    "exports have not ended": (
+        "SELECT id FROM userdata_export WHERE status IN ('queued', 'running')"
+    ),
     "deletions have not ended": "SELECT account_id FROM userdata_deletion WHERE ended_at IS NULL",
     "files have expired and are there": (
         "SELECT id FROM files_storedfile WHERE expires_at < now() - interval '5 seconds'"
