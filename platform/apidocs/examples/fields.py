@@ -142,6 +142,7 @@ FIELDS: dict[str, dict[str, Any]] = {
     "ProjectPlan": {"final_instructions": "Make one guide of the parts, with a table at the end."},
     "ProjectProgress": {"total": 2},
     "ProjectReviewPoint": {"issue": "", "passed": True, "point": "It names the moon as the cause."},
+    "ProjectSession": {"in_flight": 1, "phase": "executing", "status": "running"},
     "ProjectStagedFile": {
         "base_sha": "9c59e24b8393179f5d712de4f990178df5734d99",
         "content": GUIDE,
