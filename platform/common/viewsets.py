@@ -40,7 +40,8 @@ class ViewSet(viewsets.ViewSet):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """See who asks, and what."""
         super().initial(request, *args, **kwargs)
-        if request.method in ("GET", "HEAD"):
+        # There is no action where the method is not allowed.
+        if request.method in ("GET", "HEAD") and self.action:
             check_query(request, self)
 
     def options(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Response:
