@@ -1,6 +1,5 @@
 """GET /api/conversations?q=: finding conversations by what was said in them."""
 
-
 import psycopg
 import pytest
 from django.db import connection
