@@ -1,6 +1,6 @@
 """Why a call is not admitted. Each error says what the caller can do about it."""
 
-from typing import Any, Self
+from typing import Any
 
 from billing.types import Funds
 from common.errors import Conflict, DomainError, Forbidden, ValidationFailed
@@ -9,11 +9,16 @@ from common.money import usd, usd_text
 
 # Seconds after which running calls may have ended: most take less.
 RUNNING_CALLS_RETRY = 10
+_HELD = (
+    "Running calls hold what allowance and balance have left for this model. "
+    "Wait until they have ended, and try again."
+)
 
 
 class PaymentRequired(DomainError):
     """A 402. On `/api` its body always has the same eight fields, null where they do not apply, and
-    the fields of the subclass (`own`). Amounts are given in nano-USD and shown in USD."""
+    the fields of the subclass (`own`). Amounts are given in nano-USD and shown in USD. `is_held`:
+    allowance and balance would do if no other call ran."""
 
     status = 402
 
@@ -26,11 +31,12 @@ class PaymentRequired(DomainError):
         funds: Funds | None = None,
         needed: int | None = None,
         retry_after: int | None = None,
+        is_held: bool = False,
         **own: Any,
     ) -> None:
         super().__init__(
-            message,
-            retry_after=retry_after,
+            _HELD if is_held else message,
+            retry_after=RUNNING_CALLS_RETRY if is_held else retry_after,
             model_key=model_key,
             plan=plan,
             balance_usd=None if funds is None else usd(funds.balance),
@@ -41,24 +47,7 @@ class PaymentRequired(DomainError):
         )
 
 
-# Where the money is there, and running calls hold it.
-_HELD = (
-    "Running calls hold what allowance and balance have left for this model. "
-    "Wait until they have ended, and try again."
-)
-
-
-class Insufficient(PaymentRequired):
-    """Allowance and balance do not cover a call. `retry_after` is set where they would if no other
-    call ran."""
-
-    @classmethod
-    def of(cls, *, is_held: bool, **fields: Any) -> Self:
-        """`is_held`: running calls hold the money."""
-        return cls(_HELD, retry_after=RUNNING_CALLS_RETRY, **fields) if is_held else cls(**fields)
-
-
-class InsufficientBalance(Insufficient):
+class InsufficientBalance(PaymentRequired):
     """Less than a cent is left of allowance and balance together. A much smaller request may
     pass."""
 
@@ -69,7 +58,7 @@ class InsufficientBalance(Insufficient):
     )
 
 
-class InsufficientForRequest(Insufficient):
+class InsufficientForRequest(PaymentRequired):
     """`afford_usd`: what is left of allowance and balance together, a cent or more."""
 
     code = "insufficient_for_request"

@@ -67,9 +67,9 @@ def refusal_of(
     payer: dict[str, Any] = {"model_key": request.model_id, "plan": plan, "funds": funds}
     match verdict:
         case "insufficient_balance":
-            return InsufficientBalance.of(is_held=is_held, **payer, needed=needed)
+            return InsufficientBalance(is_held=is_held, **payer, needed=needed)
         case "insufficient_for_request":
-            return InsufficientForRequest.of(
+            return InsufficientForRequest(
                 is_held=is_held, **payer, needed=needed, afford_usd=usd(afford)
             )
         case "group_budget_exceeded":

@@ -67,8 +67,8 @@ class SpendingPower(Struct):
             "is_held": 2 * max(0, worst_cost - self.unspent.get(model_id, 0)) <= self.balance,
         }
         if afford < NUSD_PER_CENT:
-            return InsufficientBalance.of(**payer)
-        return InsufficientForRequest.of(**payer, afford_usd=usd(afford))
+            return InsufficientBalance(**payer)
+        return InsufficientForRequest(**payer, afford_usd=usd(afford))
 
 
 def get_spending_power(user: User) -> SpendingPower:
