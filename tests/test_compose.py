@@ -55,7 +55,7 @@ def test_each_queue_has_a_worker_that_works_as_on_this_machine() -> None:
     for name, command in commands.items():
         queue = name.removeprefix("worker-")
         _, _, *here, _, _ = worker_command("alice", queues=queue)
-        assert command == [word for word in here if word != "--quiet"]
+        assert command == here
         assert services()[name]["healthcheck"]["test"][-1] == queue
         assert services()[name]["environment"]["MAX_OPEN_JOBS"]
     served = {command[command.index("--queues") + 1] for command in commands.values()}

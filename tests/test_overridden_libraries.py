@@ -4,6 +4,8 @@ import hashlib
 import inspect
 
 import pytest
+from celery.apps.beat import Beat
+from celery.apps.worker import Worker
 from django.core.handlers.asgi import ASGIHandler, ASGIRequest
 from servestatic.middleware import ServeStaticMiddleware
 from uvicorn import Server
@@ -12,6 +14,8 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 
 # The class, the beginning of the SHA-256 of its source, and the file of ours that relies on it.
 RECORDED: list[tuple[type, str, str]] = [
+    (Worker, "c725044a34717389", "platform/config/celery_programs.py"),
+    (Beat, "71b33935e4f6f03b", "platform/config/celery_programs.py"),
     (Server, "06e799f7c58f8be6", "platform/server/serve.py"),
     (HttpToolsProtocol, "18fdf324b11bf160", "platform/server/connections/http.py"),
     (RequestResponseCycle, "e67d470d435dcc1c", "platform/server/connections/http.py"),

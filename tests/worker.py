@@ -54,10 +54,12 @@ def running_worker(
     *,
     queues: str = QUEUES,
     takes_messages: bool = True,
+    log: str | None = None,
     **environment: str,
 ) -> Iterator[Worker]:
-    """A worker process until the block ends, which is waited for until it `takes_messages`. Raises
-    AssertionError when it does not end in order, unless it was killed."""
+    """A worker process until the block ends, which is waited for until it `takes_messages`. What it
+    prints goes to the file `log`. Raises AssertionError when it does not end in order, unless it
+    was killed."""
     name = f"worker@{uuid4().hex}"
     broker = environment.get("REDIS_URL", settings.REDIS_URL)
     service = Service(
@@ -67,7 +69,7 @@ def running_worker(
         env={**environment_of_a_process(simulator), "DATABASE_POOL": "0", **environment},
         grace=DEFAULT_DRAIN_SECONDS + GRACE_SECONDS,
     )
-    process = Process(service, start=ForkedProcess)
+    process = Process(service, log=Path(log) if log else None, start=ForkedProcess)
     worker = Worker(name, process)
     try:
         process.wait_until_ready(timeout=30)
@@ -81,13 +83,17 @@ def running_worker(
 
 @contextmanager
 def running_beat(
-    simulator: RunningSimulator, folder: Path, **environment: str
+    simulator: RunningSimulator, folder: Path, *, log: str | None = None, **environment: str
 ) -> Iterator[Process]:
-    """Beat until the block ends; it keeps its schedule in `folder`."""
-    command = [sys.executable, "-m", "celery", "-A", "config", "--quiet", "beat"]
+    """Beat until the block ends; it keeps its schedule in `folder`. What it prints goes to the file
+    `log`."""
+    command = [sys.executable, "-m", "celery", "-A", "config", "beat"]
     command += [f"--schedule={folder / 'beat-schedule'}", "--pidfile="]
     settings_of_beat = {**environment_of_a_process(simulator), "DATABASE_POOL": "0", **environment}
-    process = Process(Service(name="beat", command=tuple(command), env=settings_of_beat))
+    process = Process(
+        Service(name="beat", command=tuple(command), env=settings_of_beat),
+        log=Path(log) if log else None,
+    )
     try:
         yield process
     finally:

@@ -66,8 +66,8 @@ _render: Callable[[CallLine], str] | None = None
 
 
 def configure(*, json: bool, level: str = "INFO") -> None:
-    """Send the lines of structlog and stdlib logging of `level` and above through one formatter to
-    stderr."""
+    """Send the lines of structlog and stdlib logging of `level` and above, and Python's warnings,
+    through one formatter to stderr."""
     global _render  # noqa: PLW0603 - set once, when the process starts
     wants_info = logging.getLevelNamesMapping()[level] <= logging.INFO
     _render = (_as_json if json else _as_text) if wants_info else None
@@ -89,6 +89,7 @@ def configure(*, json: bool, level: str = "INFO") -> None:
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=True,
     )
+    logging.captureWarnings(True)
     formatter = {
         "()": RedactingFormatter,
         "foreign_pre_chain": shared,

@@ -4,8 +4,10 @@ import logging
 import os
 import time
 import traceback
+from functools import cached_property
 from typing import Any, Literal
 
+import structlog
 from celery import Celery, signals
 from celery.loaders.app import AppLoader
 from django.conf import settings
@@ -13,6 +15,8 @@ from django.core.exceptions import ImproperlyConfigured
 
 from config.checks import refuse_unsafe_start
 from observability import exporters
+
+log = structlog.get_logger(__name__)
 
 # The default settings refuse an unsafe start; `make run` chooses dev.
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.prod")
@@ -32,7 +36,23 @@ class SettingsLoader(AppLoader):
         return super().config_from_object(obj, silent=silent)
 
 
-app = Celery("config", loader="config.celery:SettingsLoader")
+class App(Celery):
+    """Celery with our programs."""
+
+    @cached_property
+    def Worker(self) -> type:  # noqa: N802 - Celery's name
+        from config import celery_programs
+
+        return self.subclass_with_self(celery_programs.Worker)
+
+    @cached_property
+    def Beat(self) -> type:  # noqa: N802 - Celery's name
+        from config import celery_programs
+
+        return self.subclass_with_self(celery_programs.Beat)
+
+
+app = App("config", loader="config.celery:SettingsLoader")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 
@@ -60,6 +80,7 @@ def check_settings(**_: object) -> None:
 def start_metrics_of_beat(**_: object) -> None:
     """The beat reads the stores, too."""
     _start_observability("beat")
+    log.info("beat.started")
 
 
 @signals.before_task_publish.connect

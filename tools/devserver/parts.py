@@ -134,7 +134,7 @@ def _beat(configuration: Configuration) -> Service:
     schedule = f"--schedule={configuration.var / 'beat-schedule'}"
     return Service(
         name="beat",
-        command=_python("celery", "-A", "config", "--quiet", "beat", schedule, "--pidfile="),
+        command=_python("celery", "-A", "config", "beat", schedule, "--pidfile="),
         env={**configuration.env_of("beat"), "DATABASE_POOL": "0"},
         without="Nothing is done periodically: mails wait, and what died is not swept up.",
     )
@@ -144,7 +144,7 @@ def worker_command(name: str, *, queues: str = QUEUES) -> tuple[str, ...]:
     """A worker as in production, with a name that is unique on its Redis."""
     options = ("--pool=threads", "--queues", queues)
     quieter = ("--without-gossip", "--without-mingle", "--without-heartbeat")
-    celery = ("celery", "-A", "config", "--quiet")
+    celery = ("celery", "-A", "config")
     return _python(*celery, "worker", *options, *quieter, "--hostname", name)
 
 

@@ -92,6 +92,7 @@ class Worker:
         leaving = asyncio.create_task(_leave_when_stalled(queues))
         ready.set_result(None)
         await self._stopping.wait()
+        log.info("worker.draining", seconds=settings.DRAIN_SECONDS)
         _leave_in_time()
         leaving.cancel()
         await self._poller.drain()
