@@ -10,6 +10,7 @@ from accounts.errors import InvalidToken
 from accounts.models import User
 from accounts.selectors.users import find_refusals, get_live_user
 from accounts.tokens import AccessClaims
+from common import request_line
 from common.errors import Unauthenticated
 from server.asgi import Headers
 
@@ -23,7 +24,9 @@ class AccessTokenAuthentication(BaseAuthentication):
         if token is None:
             return None
         claims = tokens.read_access(token)
-        return get_live_user(claims), claims
+        user = get_live_user(claims)
+        request_line.current().account_id = claims.user_id
+        return user, claims
 
     def authenticate_header(self, request: Request) -> str:
         return 'Bearer realm="api"'
@@ -40,6 +43,7 @@ async def authenticate(headers: Headers) -> UUID:
     [refusal] = await find_refusals([claims])
     if refusal:
         raise refusal
+    request_line.current().account_id = claims.user_id
     return claims.user_id
 
 

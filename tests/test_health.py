@@ -17,6 +17,7 @@ from django.db import connection
 from ai.catalog.models import AIModel
 from ai.provider_health.switches import switch_provider
 from common.ids import uuid7
+from config.health import KEPT_SECONDS
 from simulator.process import RunningSimulator
 from tests.chaos import calls
 from tests.chaos.proxy import DoorProxy, LossyProxy
@@ -84,7 +85,7 @@ def test_without_postgresql_it_is_alive_but_not_ready(simulator: RunningSimulato
         wait_until_ready(web)
 
 
-def test_however_often_it_is_asked_it_logs_once_a_second_that_it_is_not_ready(
+def test_however_often_it_is_asked_it_logs_once_what_it_is_not_ready_for(
     simulator: RunningSimulator, tmp_path: Path
 ) -> None:
     door, log = DoorProxy(postgres_port()), tmp_path / "web.log"
@@ -92,11 +93,11 @@ def test_however_often_it_is_asked_it_logs_once_a_second_that_it_is_not_ready(
         assert ready(web)[0] == 200
         with door.shut(), httpx.Client(base_url=web.url, timeout=10) as probe:
             calls.wait_for(lambda: ready(web)[0] == 503)
-            began = time.monotonic()
-            for _ in range(200):
+            deadline = time.monotonic() + 2.5 * KEPT_SECONDS
+            while time.monotonic() < deadline:
                 assert probe.get("/readyz").status_code == 503
-            seconds = time.monotonic() - began
-        assert 1 <= log.read_text().count("health.not_ready") <= seconds + 3
+        lines = [line for line in log.read_text().splitlines() if "health.not_ready" in line]
+        assert 1 <= len(lines) <= 2, "the models may be unknown a moment later"
 
 
 def test_a_frozen_postgresql_keeps_no_probe_waiting(simulator: RunningSimulator) -> None:

@@ -28,7 +28,7 @@ from rest_framework.response import Response
 from rest_framework.settings import api_settings
 from rest_framework.utils.encoders import JSONEncoder
 
-from common import envelope
+from common import envelope, request_line
 from common.database import DATABASE_AWAY
 from common.errors import (
     DomainError,
@@ -39,12 +39,12 @@ from common.errors import (
     NotFound,
     NotSetUp,
     PayloadTooLarge,
-    ServiceUnavailable,
     Unauthenticated,
     UnknownHost,
     UnsupportedMediaType,
     ValidationFailed,
 )
+from common.outages import is_away
 from common.set_up import is_missing, report_missing
 from observability.tracing import spans
 
@@ -215,8 +215,7 @@ def _answer(error: Exception, context: Mapping[str, Any]) -> Response:
         case SuspiciousOperation() | BadRequest():
             return _domain_response(_bad_request(error))
         case _ if isinstance(error, DATABASE_AWAY):
-            log.warning("database_unavailable", exc_info=error)
-            return _domain_response(ServiceUnavailable())
+            return _domain_response(request_line.unavailable(error))
         case _:
             return _domain_response(_unexpected(error))
 
@@ -242,6 +241,7 @@ def _bad_request(error: Exception | None) -> DomainError:
 
 def _domain_response(error: DomainError) -> Response:
     spans.current_span().set(code=error.code)
+    request_line.current().note(error)
     return Response(envelope.body(error), status=error.status, headers=envelope.headers(error))
 
 
@@ -297,10 +297,14 @@ _server_error = _json_outside_admin(lambda _: InternalError(), defaults.server_e
 def server_error(request: HttpRequest) -> HttpResponse:
     """The answer to an exception that no view has handled."""
     error = sys.exception()
-    if error is None or not is_missing(error):
+    if error is not None and is_missing(error):
+        report_missing(error)
+        refusal: DomainError = NotSetUp()
+    elif error is not None and is_away(error):
+        refusal = request_line.unavailable(error)
+    else:
         return _server_error(request)
-    report_missing(error)
-    refusal = NotSetUp()
     if not request.path.startswith("/admin/"):
         return envelope.answer(refusal)
+    request_line.current().note(refusal)
     return HttpResponse(refusal.text, status=refusal.status, content_type="text/plain")

@@ -18,9 +18,8 @@ from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout, TooManyRe
 
 from common.errors import ServiceUnavailable
 from common.loop_local import LoopLocal
+from common.outages import OUTAGE, WatchedAsyncConnection
 
-# Seconds to wait for a free connection before the caller is refused.
-CHECKOUT_SECONDS = 4.0
 # Seconds for a statement, the wait for a connection included: a frozen server never answers. Lock
 # waits end earlier, by the functions' own lock_timeout.
 STATEMENT_SECONDS = 5.0
@@ -91,7 +90,7 @@ class Database:
         pool = self._pool or await self._open()
         task = asyncio.current_task()
         cancellations = task.cancelling() if task else 0
-        connection = await pool.getconn(CHECKOUT_SECONDS)
+        connection = await pool.getconn(OUTAGE.patience)
         # The pool waits by asyncio.wait_for, which before Python 3.12 loses a cancellation that
         # comes together with the connection: a cancelled loop would run for ever.
         if task and task.cancelling() > cancellations:
@@ -131,6 +130,7 @@ class Database:
             if self._pool is None:
                 pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(
                     kwargs=connection_parameters(),
+                    connection_class=WatchedAsyncConnection,
                     min_size=1,
                     max_size=settings.HOT_POOL_SIZE + MAX_LANES,
                     # Lanes wait beside the calls.
@@ -227,11 +227,6 @@ def connection_parameters() -> dict[str, Any]:
         "autocommit": True,
         "application_name": "platform-hot",
         **of_session,
-        "connect_timeout": 5,
-        "keepalives_idle": 10,
-        "keepalives_interval": 5,
-        "keepalives_count": 3,
-        "tcp_user_timeout": 20_000,
     }
 
 

@@ -5,6 +5,7 @@ from typing import Any
 from django.http import JsonResponse
 from rest_framework import status
 
+from common import request_line
 from common.errors import DomainError
 from observability.tracing import spans
 
@@ -34,4 +35,5 @@ def headers(error: DomainError) -> dict[str, str]:
 def answer(error: DomainError) -> JsonResponse:
     """The response, for code outside of REST framework's views."""
     spans.current_span().set(code=error.code)
+    request_line.current().note(error)
     return JsonResponse(body(error), status=error.status, headers=headers(error))

@@ -10,7 +10,9 @@ import msgspec
 import structlog
 from structlog.typing import Processor
 
+from common.outages import OUTAGE, is_away
 from common.redaction import redact
+from common.set_up import is_missing
 
 # What LOG_LEVEL may be.
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
@@ -27,6 +29,30 @@ class _SuspiciousOperationFilter(logging.Filter):
         return True
 
 
+class _AnsweredFilter(logging.Filter):
+    """Django's line about an answer of 5xx says no more than that of the request, unless there is
+    an exception behind it that nobody expects."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.name != "django.request":
+            return True
+        error = record.exc_info[1] if record.exc_info else None
+        return error is not None and not is_away(error) and not is_missing(error)
+
+
+class _OutageFilter(logging.Filter):
+    """While PostgreSQL is known to be away, warnings of those who handle its errors add nothing to
+    the line of the outage, nor do tracebacks of Celery's tasks: what they do is looked for again.
+    """
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if not OUTAGE.is_known:
+            return True
+        if record.name == "celery.app.trace" and record.exc_info:
+            return not is_away(record.exc_info[1])
+        return record.levelno > logging.WARNING or not is_away(sys.exception())
+
+
 class RedactingFormatter(structlog.stdlib.ProcessorFormatter):
     """Redacts the finished line, so that arguments, fields and tracebacks are all covered."""
 
@@ -35,42 +61,43 @@ class RedactingFormatter(structlog.stdlib.ProcessorFormatter):
 
 
 class CallLine(msgspec.Struct, kw_only=True):
-    """A line of the level info that is written for every call, and therefore has to be cheap: it is
-    no record, passes no processors and is not redacted. Its fields are ids, names and numbers of
-    ours.
+    """A line that is written for every call or request, and therefore has to be cheap: it is no
+    record, passes no processors and is not redacted. Its fields are ids, names and numbers of ours.
 
     A subclass has a tag, the name of the event, in the field `event`.
     """
 
-    def write(self) -> None:
-        if _render is not None:
-            sys.stderr.write(f"{_render(self)}\n")
+    def write(self, level: str = "INFO") -> None:
+        """Write it, unless lines of this level (one of LEVELS) are off."""
+        if level in _written:
+            sys.stderr.write(f"{_render(self, level.lower())}\n")
 
 
-def _as_json(line: CallLine) -> str:
-    return f'{{"timestamp":"{_now()}","level":"info",{msgspec.json.encode(line).decode()[1:]}'
+def _as_json(line: CallLine, level: str) -> str:
+    return f'{{"timestamp":"{_now()}","level":"{level}",{msgspec.json.encode(line).decode()[1:]}'
 
 
-def _as_text(line: CallLine) -> str:
+def _as_text(line: CallLine, level: str) -> str:
     event, *fields = msgspec.to_builtins(line).items()
     shown = " ".join(f"{name}={value}" for name, value in fields)
-    return f"{_now()} [info     ] {event[1]:<30} {shown}"
+    return f"{_now()} [{level:<9}] {event[1]:<30} {shown}"
 
 
 def _now() -> str:
     return f"{datetime.now(UTC).replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
 
 
-# Writes the lines of calls; None where the level info is off.
-_render: Callable[[CallLine], str] | None = None
+# The form of the lines of calls, and the levels that are written.
+_render: Callable[[CallLine, str], str] = _as_text
+_written: frozenset[str] = frozenset()
 
 
 def configure(*, json: bool, level: str = "INFO") -> None:
     """Send the lines of structlog and stdlib logging of `level` and above, and Python's warnings,
     through one formatter to stderr."""
-    global _render  # noqa: PLW0603 - set once, when the process starts
-    wants_info = logging.getLevelNamesMapping()[level] <= logging.INFO
-    _render = (_as_json if json else _as_text) if wants_info else None
+    global _render, _written  # noqa: PLW0603 - set once, when the process starts
+    _render = _as_json if json else _as_text
+    _written = frozenset(LEVELS[LEVELS.index(level) :])
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_logger_name,
@@ -104,12 +131,16 @@ def configure(*, json: bool, level: str = "INFO") -> None:
             "version": 1,
             "disable_existing_loggers": False,
             "formatters": {"line": formatter},
-            "filters": {"suspicions": {"()": _SuspiciousOperationFilter}},
+            "filters": {
+                "suspicions": {"()": _SuspiciousOperationFilter},
+                "answers": {"()": _AnsweredFilter},
+                "outages": {"()": _OutageFilter},
+            },
             "handlers": {
                 "stderr": {
                     "class": "logging.StreamHandler",
                     "formatter": "line",
-                    "filters": ["suspicions"],
+                    "filters": ["suspicions", "answers", "outages"],
                 }
             },
             "root": {"handlers": ["stderr"], "level": level},
@@ -117,7 +148,7 @@ def configure(*, json: bool, level: str = "INFO") -> None:
                 # The servers' own handlers would not redact.
                 "uvicorn": own_handlers,
                 "uvicorn.error": own_handlers,
-                # The proxy in front logs requests and sockets.
+                # server.request_lines logs requests and sockets.
                 "uvicorn.access": {"handlers": [], "propagate": False},
                 "uvicorn.websocket": {"level": "WARNING"},
                 # What peers do to their connections is said by server.connections.http, at the
@@ -125,6 +156,8 @@ def configure(*, json: bool, level: str = "INFO") -> None:
                 "uvicorn.peers": {"level": "CRITICAL"},
                 # It logs the URL of every call: names of users' repositories, and queries.
                 "httpx": {"level": "WARNING"},
+                # It warns of every attempt to connect; common.outages says it once.
+                "psycopg.pool": {"level": "ERROR"},
                 # Django warns of every 4xx; here it is an ordinary answer.
                 "django.request": {"level": "ERROR"},
                 # These log every statement and every step of the loop: they stay off even at the

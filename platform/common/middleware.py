@@ -2,26 +2,22 @@
 
 from collections.abc import Callable
 
-import structlog
 from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.html import format_html
 from structlog.contextvars import bound_contextvars
 
-from common import envelope
+from common import envelope, request_line
 from common.database import DATABASE_AWAY
 from common.errors import (
     DomainError,
     LengthRequired,
     MalformedRequest,
-    ServiceUnavailable,
     UnknownHost,
 )
 from common.ids import request_id
 from observability.tracing import spans
-
-log = structlog.get_logger(__name__)
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
 
@@ -35,6 +31,7 @@ def request_id_middleware(get_response: Handler) -> Handler:
         identity = request_id(request.headers.get("X-Request-ID"))
         request.request_id = identity  # type: ignore[attr-defined]
         spans.current_span().set(request_id=identity)
+        request_line.current().request_id = identity
         with bound_contextvars(request_id=identity):
             response = get_response(request)
         response["x-request-id"] = identity
@@ -68,9 +65,9 @@ class DatabaseAwayMiddleware:
         """Called by Django with what a view has raised."""
         if not isinstance(error, DATABASE_AWAY):
             return None
-        log.warning("database_unavailable", exc_info=error)
-        page = format_html(_PAGE, title=ServiceUnavailable.message)
-        return HttpResponse(page, status=ServiceUnavailable.status, headers={"Retry-After": "1"})
+        refusal = request_line.unavailable(error)
+        page = format_html(_PAGE, title=refusal.text)
+        return HttpResponse(page, status=refusal.status, headers={"Retry-After": "1"})
 
 
 def refusal(request: HttpRequest) -> DomainError | None:

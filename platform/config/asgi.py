@@ -37,6 +37,7 @@ from server.client_limit import ClientLimit, is_for_authentication
 from server.fair_admission import FairAdmission
 from server.file_bodies import FileBodies
 from server.memory import return_free_pages
+from server.request_lines import RequestLines
 from server.request_queue import RequestQueue
 from server.sign_in_queue import SignInQueue
 from server.streaming_response import StreamingResponses
@@ -123,9 +124,10 @@ async def _route(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 # Around the wait for a turn, too.
-_guarded = TracedRequests(
+_traced = TracedRequests(
     FairAdmission(SecurityHeaders(RedirectToHttps(_route))), untraced=health.PATHS
 )
+_guarded = RequestLines(_traced, unlogged=health.PATHS)
 
 
 async def application(scope: Scope, receive: Any, send: Any) -> None:

@@ -104,8 +104,8 @@ class Readiness:
             "models": models,
             "redis": redis,
         }
-        # Logged here, at most once a second, and not for each probe.
-        if not is_ready(stores):
+        # When it changes, and not for each probe.
+        if not is_ready(stores) and stores != self._stores:
             log.warning("health.not_ready", checks=stores)
         return stores
 

@@ -3,7 +3,9 @@
 from django.conf import settings
 from django.http.request import validate_host
 
+from common import request_line
 from common.errors import NotFound, UnknownHost
+from common.ids import request_id
 from council.consumers import CouncilConsumer
 from events.consumer import StreamConsumer, UserConsumer
 from projects.consumers import ProjectConsumer
@@ -22,7 +24,12 @@ _BY_FOLDER: dict[str, type[StreamConsumer]] = {
 async def _route(scope: Scope, receive: Receive, send: Send) -> None:
     """Dispatch by path, after checking the host: Django does that for requests only."""
     path = scope["path"]
-    consumer = _BY_PATH.get(path) or _BY_FOLDER.get(path.rpartition("/")[0])
+    folder = path.rpartition("/")[0]
+    consumer = _BY_PATH.get(path) or _BY_FOLDER.get(folder)
+    line = request_line.current()
+    if consumer is not None:
+        line.route = (path if path in _BY_PATH else f"{folder}/{{id}}").removeprefix("/")
+    line.request_id = request_id(dict(scope["headers"]).get(b"x-request-id", b"").decode("latin-1"))
     if not validate_host(domain_of(scope["headers"]), settings.ALLOWED_HOSTS):
         await refuse(scope, send, UnknownHost())
     elif consumer is None:

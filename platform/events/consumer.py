@@ -10,6 +10,7 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 
 from accounts import tokens
 from accounts.tokens import AccessClaims
+from common import request_line
 from common.errors import DomainError, NotFound, Unauthenticated
 from events.cursors import read_after_seq
 from events.errors import MESSAGE_TOO_BIG, UNSUPPORTED_DATA, close_code
@@ -50,6 +51,7 @@ class StreamConsumer(AsyncWebsocketConsumer):
         try:
             self._subscriber = await self._follow()
         except DomainError as error:
+            request_line.current().note(error)
             await self.accept()
             await self.close(close_code(error), error.code)
         else:
@@ -78,6 +80,7 @@ class StreamConsumer(AsyncWebsocketConsumer):
         stream_id = self._stream_id(claims)
         hub = get_hub()
         head = await hub.find_head(claims, self.kind, stream_id, after_seq)
+        request_line.current().account_id = claims.user_id
         place = Place(stream_id, head if after_seq is None else after_seq)
         return hub.follow(place, head, claims, Socket(self.send, self.close))
 

@@ -15,7 +15,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from servestatic.middleware import ServeStaticMiddleware
 
-from common import envelope
+from common import envelope, request_line
 from common.middleware import refusal
 from server.metrics import count_request
 from server.traced_requests import name_request
@@ -110,6 +110,10 @@ class Handler(ASGIHandler):
         method, route = request.method or "", route_of(request)
         count_request(method, route, response.status_code, began_at)
         name_request(method, route)
+        line = request_line.current()
+        line.route = route
+        # An operator's session; nobody looks it up for this.
+        line.account_id = line.account_id or getattr(vars(request).get("_cached_user"), "pk", None)
         close_old_connections()
         return response
 

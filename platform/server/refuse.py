@@ -14,7 +14,7 @@ from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpRequest
 from django.http.response import HttpResponse, HttpResponseBase
 
-from common import envelope
+from common import envelope, request_line
 from common.errors import DomainError
 from common.middleware import request_id_middleware
 from server.asgi import Headers, Message, Scope, Send
@@ -38,6 +38,8 @@ async def refuse(scope: Scope, send: Send, error: DomainError, *, close: bool = 
     def answer(request: HttpRequest) -> HttpResponseBase:
         is_admin = scope["path"].startswith("/admin/")
         return _sentence(error) if is_admin else envelope.answer(error)
+
+    request_line.current().note(error)
 
     # The query and the body's type play no part, and need not be valid.
     headers = [field for field in scope["headers"] if field[0] != b"content-type"]

@@ -2,14 +2,13 @@
 
 from collections.abc import Awaitable, Callable
 from functools import lru_cache
-from uuid import UUID
 
 import structlog
 from django.conf import settings
 from django.http.request import validate_host
 
+from common import request_line
 from common.errors import DomainError, NotSetUp, UnknownHost
-from common.logging import CallLine
 from common.set_up import is_missing, report_missing
 from observability.metrics.instruments import counter
 from observability.metrics.labels import Declared
@@ -21,7 +20,7 @@ from publicapi.v1.images import create_images
 from publicapi.v1.models import MODEL_PREFIX, get_model, list_models
 from publicapi.v1.usage import report_usage
 from server.asgi import Headers, Receive, Scope, Send, domain_of
-from server.metrics import METHODS, count_request
+from server.metrics import count_request
 from server.traced_requests import name_request
 
 log = structlog.get_logger(__name__)
@@ -87,16 +86,21 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
     route = _route(exchange.path)
     name_request(exchange.method, route)
     spans.current_span().set(request_id=exchange.request_id)
+    line = request_line.current()
+    line.request_id = exchange.request_id
+    line.route = exchange.path if exchange.path in HINTS else route
     code = None
     try:
         _check_host(scope)
         await _handle(exchange)
     except DomainError as error:
         code = error.code
+        line.note(error)
         await exchange.refuse(error)
     except Exception as failure:
         refusal = _refusal_of(exchange, failure)
         code = refusal.code
+        line.note(refusal)
         if exchange.started:
             raise  # the server cuts the connection, so the client sees an incomplete answer
         await exchange.refuse(refusal)
@@ -105,8 +109,6 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
         if code is not None:
             spans.current_span().set(code=code)
             refusals.labels(code).inc()
-        if not exchange.is_called:
-            _report(exchange, code)
 
 
 def _refusal_of(exchange: Exchange, failure: Exception) -> DomainError:
@@ -116,30 +118,6 @@ def _refusal_of(exchange: Exchange, failure: Exception) -> DomainError:
         return NotSetUp()
     log.exception("v1.failed", request_id=exchange.request_id, path=exchange.path)
     return errors.InternalError()
-
-
-class Answered(CallLine, tag_field="event", tag="v1.answered"):
-    """The log line of a request without a call: a read, or a refusal with its reason."""
-
-    request_id: str
-    api_key_id: UUID | None
-    method: str
-    path: str
-    status: int | None
-    code: str | None
-
-
-def _report(exchange: Exchange, code: str | None) -> None:
-    """Log the line. Values that a client makes up are not logged."""
-    is_known = exchange.path in ROUTES or exchange.path in HINTS
-    Answered(
-        request_id=exchange.request_id,
-        api_key_id=exchange.api_key_id,
-        method=exchange.method if exchange.method in METHODS else "other",
-        path=exchange.path if is_known else "other",
-        status=exchange.status,
-        code=code,
-    ).write()
 
 
 def _route(path: str) -> str:

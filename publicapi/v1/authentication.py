@@ -8,6 +8,7 @@ from accounts import keys
 from accounts.services.api_keys import rehash_key
 from billing.errors import AccountDisabled, ApiAccessRequired, InvalidApiKey
 from billing.selectors.api_keys import KeyHolder, find_key_holder
+from common import request_line
 from publicapi.v1.errors import MissingApiKey, RateLimitExceeded
 from publicapi.v1.exchange import Exchange
 from server import bodies
@@ -29,7 +30,8 @@ async def authenticate(exchange: Exchange) -> KeyHolder:
     holder = await find_key_holder(digests) if digests else None
     if holder is None:
         raise InvalidApiKey(_mistake_in(key))
-    exchange.api_key_id = holder.key_id
+    line = request_line.current()
+    line.api_key_id, line.account_id = holder.key_id, holder.account_id
     await _limit(exchange, holder)
     if holder.digest != digests[0]:
         await rehash_key(key_id=holder.key_id, raw=key)

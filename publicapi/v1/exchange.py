@@ -5,7 +5,6 @@ import time
 from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
 from urllib.parse import parse_qs
-from uuid import UUID
 
 from common.errors import DomainError
 from common.ids import request_id
@@ -44,9 +43,6 @@ class Exchange:
         self.began_at = time.monotonic()
         # The status of the answer, once it has begun.
         self.status: int | None = None
-        # Has the request made a call to a model? The call logs its own end.
-        self.is_called = False
-        self.api_key_id: UUID | None = None
         # The names of fields that have no effect.
         self.ignored: Collection[str] = ()
         self.headers: Headers = [(b"x-request-id", self.request_id.encode()), *_CORS]

@@ -40,11 +40,8 @@ async def opened(
         claim = await undelivered.claim(await _retry(exchange, call, key_id, body))
         if claim and (repeated := await _begun(exchange, claim, partial(replay, call))):
             exchange.headers.append(REPLAYED)
-            # Another call than its own is logged by the request that made it.
-            exchange.is_called = repeated.call is call
             return repeated
     runner = await open_call(call)
-    exchange.is_called = True
     if key_id is not None:
         exchange.watch(lost=partial(undelivered.keep, runner, key_id, exchange.path, body))
     return runner

@@ -38,13 +38,13 @@ def test_running_calls_survive_it_and_are_settled_in_full(
     """Nothing lapses: leases that ran out meanwhile get a minute to be renewed. And nothing is
     free: what the calls produced during the outage is told and settled after it."""
     data = Path(tmp_path_factory.mktemp("postgres")) / "data"
-    _let_others_in(data)
+    let_others_in(data)
     port = free_port()
     with running_postgres(data, port) as server:
         database_url = postgres.url(port, DATABASE)
         environment = {"DATABASE_URL": database_url}
         postgres.create_database(port, DATABASE)
-        key, token = _prepare(environment)
+        key, token = prepare(environment)
         with (
             running_web(simulator, **environment) as web,
             running_worker(simulator, DATABASE_URL=database_url),
@@ -107,7 +107,7 @@ def running_postgres(data: Path, port: int) -> Iterator[Process]:
         process.stop()
 
 
-def _let_others_in(folder: Path) -> None:
+def let_others_in(folder: Path) -> None:
     """Where the tests run as root, PostgreSQL runs as somebody else, who must get to its files."""
     for parent in list(folder.parents)[:3]:
         if parent.stat().st_uid == os.geteuid():
@@ -128,7 +128,7 @@ def _streamed_texts(councils: httpx.Client, session: dict[str, Any]) -> dict[str
     return texts
 
 
-def _prepare(environment: dict[str, str]) -> tuple[str, str]:
+def prepare(environment: dict[str, str]) -> tuple[str, str]:
     """The schema, the seeds, and one account. Returns its key and an access token."""
     _manage(environment, "setup")
     script = (

@@ -9,6 +9,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from ai.providers.config import SIMULATED_BY_DEFAULT, from_environ
 from common.logging import LEVELS
+from common.outages import WatchedConnection
 from common.shutdown import drain_seconds, notice_seconds
 from common.times import ISO_UTC
 from config.environment import Environment
@@ -159,8 +160,16 @@ DATABASES: dict[str, dict[str, Any]] = {
 # DATABASE_POOL=0: their threads persist, and keep their connections. Both check a connection before
 # use.
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
-# Seconds: a frozen server accepts connections and never answers.
-DATABASES["default"].setdefault("OPTIONS", {}).setdefault("connect_timeout", 5)
+DATABASES["default"]["ENGINE"] = "common.postgresql"
+# A frozen server accepts connections and never answers; one that is cut off answers nothing at all.
+_PATIENCE = {
+    "connect_timeout": 2,  # seconds
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 20_000,  # milliseconds
+}
+DATABASES["default"]["OPTIONS"] = _PATIENCE | DATABASES["default"].get("OPTIONS", {})
 # Is there a pooler in between that gives a session to one transaction after the other, such as
 # PgBouncer with pool_mode=transaction? Nothing is then left in a session.
 DATABASE_POOLER: str = env.str("DATABASE_POOLER", "")
@@ -185,7 +194,7 @@ if env.bool("DATABASE_POOL", True):
     DATABASES["default"]["OPTIONS"]["pool"] = {
         "min_size": 0,
         "max_size": DATABASE_POOL_SIZE,
-        "timeout": 5,
+        "connection_class": WatchedConnection,
         # The pool's own attempts come further and further apart; a request that finds them given up
         # starts new ones.
         "reconnect_timeout": 3.0,
@@ -484,6 +493,13 @@ LOG_JSON: bool = env.bool("LOG_JSON", False)
 LOG_LEVEL: str = env.str("LOG_LEVEL", "INFO").upper()
 if LOG_LEVEL not in LEVELS:
     raise ImproperlyConfigured(f"LOG_LEVEL is one of {', '.join(LEVELS)}, not {LOG_LEVEL!r}.")
+
+# The level of the lines of requests that did not fail by our fault.
+REQUEST_LOG_LEVEL: str = env.str("REQUEST_LOG_LEVEL", "INFO").upper()
+if REQUEST_LOG_LEVEL not in LEVELS:
+    raise ImproperlyConfigured(
+        f"REQUEST_LOG_LEVEL is one of {', '.join(LEVELS)}, not {REQUEST_LOG_LEVEL!r}."
+    )
 
 # --- Metrics ------------------------------------------------------------------------------------
 

@@ -25,6 +25,8 @@ from tests.service import Web, running_web
 
 Line = dict[str, Any]
 
+ANSWERED = "request.answered"
+
 
 class Logs:
     """Every line that the service has written, as it comes."""
@@ -34,13 +36,21 @@ class Logs:
         self._http = http
 
     def of(self, request_id: str) -> list[Line]:
-        """The lines about a request, the last of which says how it ended."""
-        ends = ("call.ended", "v1.answered")
-        wait_for(lambda: any(line["event"] in ends for line in self._about(request_id)))
+        """The lines about the calls of a request, the last of which says how one ended."""
+        wait_for(lambda: "call.ended" in self._events(request_id))
         # What else is written about it stands before the line of a request that comes later.
         later = self._http.get("/v1/models").headers["x-request-id"]
         wait_for(lambda: self._about(later))
-        return self._about(request_id)
+        return [line for line in self._about(request_id) if line["event"] != ANSWERED]
+
+    def answered(self, request_id: str) -> Line:
+        """The line of a request itself."""
+        wait_for(lambda: ANSWERED in self._events(request_id))
+        [line] = [line for line in self._about(request_id) if line["event"] == ANSWERED]
+        return line
+
+    def _events(self, request_id: str) -> list[str]:
+        return [line["event"] for line in self._about(request_id)]
 
     def _about(self, request_id: str) -> list[Line]:
         lines = [json.loads(line) for line in list(self.written) if line.startswith("{")]
@@ -102,6 +112,21 @@ def test_a_call_leaves_one_line(alice: Customer, logs: Logs) -> None:
     )
     assert 0 < line["first_output_seconds"] <= line["total_seconds"] < 20
     assert line["timestamp"].endswith("Z")
+    request = logs.answered(response.headers["x-request-id"])
+    assert request.pop("timestamp").endswith("Z")
+    assert request.pop("milliseconds") > 0
+    assert request == {
+        "level": "info",
+        "event": ANSWERED,
+        "method": "POST",
+        "route": "/v1/chat/completions",
+        "status": 200,
+        "code": None,
+        "cause": None,
+        "request_id": response.headers["x-request-id"],
+        "account_id": str(alice.user.pk),
+        "api_key_id": str(alice.key.pk),
+    }
 
 
 @pytest.mark.parametrize(
@@ -148,7 +173,9 @@ def test_a_refused_hold_too(alice: Customer, logs: Logs) -> None:
     [
         ("/v1/models", 200, None, "/v1/models"),
         ("/v1/usage?key=x", 404, "key_not_found", "/v1/usage"),
-        ("/v1/mk_secret", 404, "not_found", "other"),
+        ("/v1/models/mk_secret", 404, "model_not_found", "/v1/models/{model}"),
+        ("/v1/responses", 404, "not_found", "/v1/responses"),
+        ("/v1/mk_secret", 404, "not_found", "unknown"),
     ],
 )
 def test_what_comes_to_no_call_leaves_another(
@@ -160,9 +187,9 @@ def test_what_comes_to_no_call_leaves_another(
     shown: str,
 ) -> None:
     response = alice.get(path)
-    [line] = logs.of(response.headers["x-request-id"])
-    assert line["event"] == "v1.answered"
-    assert (line["path"], line["status"], line["code"]) == (shown, status, code)
+    line = logs.answered(response.headers["x-request-id"])
+    assert (line["route"], line["status"], line["code"]) == (shown, status, code)
+    assert "mk_secret" not in "".join(logs.written)
 
 
 @pytest.mark.parametrize(
