@@ -7,6 +7,7 @@ import pytest
 from celery.apps.beat import Beat
 from celery.apps.worker import Worker
 from django.core.handlers.asgi import ASGIHandler, ASGIRequest
+from django.db.backends.postgresql.base import DatabaseWrapper
 from servestatic.middleware import ServeStaticMiddleware
 from uvicorn import Server
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
@@ -16,6 +17,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 RECORDED: list[tuple[type, str, str]] = [
     (Worker, "c725044a34717389", "platform/config/celery_programs.py"),
     (Beat, "71b33935e4f6f03b", "platform/config/celery_programs.py"),
+    (DatabaseWrapper, "7d085fe2e40f021d", "platform/common/postgresql/base.py"),
     (Server, "06e799f7c58f8be6", "platform/server/serve.py"),
     (HttpToolsProtocol, "18fdf324b11bf160", "platform/server/connections/http.py"),
     (RequestResponseCycle, "e67d470d435dcc1c", "platform/server/connections/http.py"),

@@ -46,6 +46,7 @@ def lines(statements: str) -> list[Line]:
     return [json.loads(line) for line in done.stderr.splitlines()]
 
 
+CONTENDED = "try: raise psycopg.OperationalError\nexcept psycopg.Error: log.warning('a_lock')"
 FAILURE = "try: away()\nexcept psycopg.OperationalError: log.{}('not_renewed')\n"
 
 
@@ -64,8 +65,7 @@ def test_an_outage_is_two_lines_however_often_it_is_met() -> None:
         FAILURE.format("exception"),
         f"{FAILURE.format('info')}log.warning('of_something_else')",
         f"{FAILURE.format('info')}try: 1 / 0\nexcept ArithmeticError: log.warning('else')",
-        f"{FAILURE.format('info')}back()\n"
-        "try: raise psycopg.OperationalError\nexcept psycopg.Error: log.warning('after_it')",
+        f"{FAILURE.format('info')}back()\n{CONTENDED}",
     ],
     ids=["an error", "no exception", "another exception", "after the outage"],
 )
