@@ -66,7 +66,7 @@ def test_a_request_of_a_user_leaves_a_line(logged: tuple[Web, Log]) -> None:
     web, log = logged
     alice = new_user("alice")
     _, request_id = sent(
-        web, "GET", f"/api/conversations?token={SECRET}", headers=authorization(alice)
+        web, "GET", f"/api/conversations?q={SECRET}", headers=authorization(alice)
     )
     line = log.line(request_id)
     assert line.pop("timestamp").endswith("Z")
