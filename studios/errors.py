@@ -38,7 +38,7 @@ class WouldBeBilled(Conflict):
     code = "would_be_billed"
     message = "This job is at its provider, and may be billed although its result is thrown away."
 
-    def __init__(self, *, at_most: int = 0) -> None:
+    def __init__(self, *, at_most: int) -> None:
         """`at_most` is what is held for the job, in nano-USD."""
         super().__init__(
             "This job is at its provider. If that finishes it all the same, up to"
