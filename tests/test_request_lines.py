@@ -65,9 +65,7 @@ def sent(web: Web, method: str, path: str, **request: Any) -> tuple[httpx.Respon
 def test_a_request_of_a_user_leaves_a_line(logged: tuple[Web, Log]) -> None:
     web, log = logged
     alice = new_user("alice")
-    _, request_id = sent(
-        web, "GET", f"/api/conversations?q={SECRET}", headers=authorization(alice)
-    )
+    _, request_id = sent(web, "GET", f"/api/conversations?q={SECRET}", headers=authorization(alice))
     line = log.line(request_id)
     assert line.pop("timestamp").endswith("Z")
     assert 0 < line.pop("milliseconds") < 30_000

@@ -169,4 +169,6 @@ def test_the_outage_is_two_lines_and_nothing_else_is_logged_of_it(outage: Outage
     assert "Connection refused" in away["error"] or "closed" in away["error"]
     assert AWAY_SECONDS - 1 < back["seconds"] < outage.seconds + 1
     refused = [line for line in outage.lines if line.get("code") == UNAVAILABLE]
-    assert back["refused_requests"] == len(refused) >= len(outage.answers)
+    assert len(refused) >= len(outage.answers)
+    # A request may fail a moment before or after the process knows of it.
+    assert 0 <= len(refused) - back["refused_requests"] <= AT_ONCE
