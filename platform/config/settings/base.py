@@ -11,11 +11,10 @@ from ai.providers.config import SIMULATED_BY_DEFAULT, from_environ
 from common.logging import LEVELS
 from common.outages import WatchedConnection
 from common.shutdown import drain_seconds, notice_seconds
-from common.times import ISO_UTC
 from config.environment import Environment
 from config.settings.admin import *
 from config.settings.beat import *
-from conversations.types import MESSAGE_ID_SCHEMA
+from config.settings.rest import *
 from integrations.connectors import providers as connectors
 from integrations.safe_http.addresses import allowed_networks
 from media.files.storages import folder_storage, outputs_storage
@@ -45,7 +44,6 @@ API_HOST: str = env.str("API_HOST", "").lower()
 PUBLIC_BASE_URL: str = env.str("PUBLIC_BASE_URL", "http://127.0.0.1:8000")
 # The address of the web app: links in mails lead there.
 WEB_APP_URL: str = env.str("WEB_APP_URL", PUBLIC_BASE_URL)
-PRODUCT_NAME = "Multi-model AI platform"
 # The number of our proxies that append to X-Forwarded-For.
 TRUSTED_PROXY_HOPS: int = env.int("TRUSTED_PROXY_HOPS", 0)
 
@@ -295,76 +293,6 @@ DEFAULT_FROM_EMAIL: str = env.str("DEFAULT_FROM_EMAIL", "noreply@localhost")
 # The limits of one network (an IPv4 /24, an IPv6 /48): new accounts a day, and reset mails an hour.
 MAX_SIGN_UPS_PER_NETWORK: int = env.int("MAX_SIGN_UPS_PER_NETWORK", 200)
 MAX_EMAILS_PER_NETWORK: int = env.int("MAX_EMAILS_PER_NETWORK", 60)
-
-REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.authentication.AccessTokenAuthentication"],
-    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
-    "DEFAULT_RENDERER_CLASSES": ["common.api.FastJSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["common.api.StrictJSONParser"],
-    "EXCEPTION_HANDLER": "common.api.exception_handler",
-    "DEFAULT_SCHEMA_CLASS": "common.openapi.ApiSchema",
-    # A view's docstring is for developers; DRF would show it to clients.
-    "DEFAULT_METADATA_CLASS": None,
-    "UNAUTHENTICATED_USER": None,
-    "URL_FORMAT_OVERRIDE": None,
-    "DATETIME_FORMAT": ISO_UTC,
-}
-
-# The description of `/api`, a part of the document in apidocs/openapi/.
-SPECTACULAR_SETTINGS = {
-    "TITLE": PRODUCT_NAME,
-    "DESCRIPTION": "Many third-party AI models behind one account. `/v1` is the public interface, "
-    "which speaks the OpenAI wire; `/api` is that of the web application.",
-    "VERSION": "1",
-    "OAS_VERSION": "3.1.0",
-    "PATH_CONVERTER_OVERRIDES": {"message": MESSAGE_ID_SCHEMA},
-    "SCHEMA_PATH_PREFIX": "/api",
-    # `minLength: 1` of texts that must not be empty.
-    "ENFORCE_NON_BLANK_FIELDS": True,
-    # A name for choices whose field does not say what they are choices of.
-    "ENUM_SUFFIX": "",
-    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
-    "ENUM_NAME_OVERRIDES": {
-        "ApplyTarget": ["default", "branch"],
-        "AttemptReason": ["initial", "restart", "revision", "stale", "reassign", "replace"],
-        "AttemptSource": ["model", "user"],
-        "CardKind": "council.models.Card.Kind",
-        "CardSource": "council.models.Version.Source",
-        "ConnectionStatus": ["connected", "needs_reauth"],
-        "ConnectorProviderName": ["github", "gitlab", "google_drive"],
-        "ContentSeverity": "content.models.Entry.Severity",
-        "CouncilActivity": ["answering", "chatting", "merging", "debating"],
-        "CouncilMergeMode": ["fuse", "guided", "compare", "custom"],
-        "DataExportStatus": "privacy.selectors.STATUSES",
-        "FileChange": ["create", "update", "delete", "move"],
-        "FileOperation": ["create", "update", "delete"],
-        "FileFaultCode": [
-            *("conflict", "not_found", "too_large", "invalid_path"),
-            *("protected", "rejected", "unchanged"),
-        ],
-        "GitHost": ["github", "gitlab"],
-        "GivenTeamRole": "teams.rights.GIVEN_ROLES",
-        "MessageRole": "conversations.models.Message.Role",
-        "MessageStatus": "conversations.models.Message.Status",
-        "ModelInput": ["text", "files", "pictures", "audio"],
-        "ProjectAction": ["pause", "resume", "cancel"],
-        "ProjectChangesState": [
-            *("empty", "staged", "applying", "applied", "partially_applied", "discarded")
-        ],
-        "ProjectFileOrigin": ["repository", "upload", "staged"],
-        "ProjectPhase": ["planning", "executing", "reviewing", "finalizing"],
-        "ProjectStatus": ["queued", "running", "paused", "completed", "failed", "cancelled"],
-        "ReasoningEffort": ["low", "medium", "high"],
-        "ReplyFinishReason": ["stop", "length", "content-filter", "error", "other"],
-        "ReviewVerdict": ["accept", "revise", "unavailable"],
-        "SpaceAccess": ["owner", "write", "read"],
-        "SpaceSharing": "conversations.models.Space.Shared",
-        "SubtaskStatus": ["queued", "running", "completed", "failed", "cancelled", "skipped"],
-        "TaskStatus": "council.models.Status",
-        "TeamAuditAction": "teams.models.AuditEntry.Action",
-        "TeamRole": "teams.models.Role",
-    },
-}
 
 # --- Outbound calls -----------------------------------------------------------------------------
 
