@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import psycopg
 
+from bench.campaign.parts import Part, Parts
 from bench.campaign.people import Person
 from bench.campaign.stores import LIFE, Stores
 from devserver import postgres
@@ -38,13 +39,18 @@ class Breakage:
 
 class Watch:
     """Looks at the service again and again, as a client and an operator do: does each web process
-    answer from the database, and does no job wait that a worker could have taken?"""
+    answer from the database, does each worker take messages, and does no job wait that a worker
+    could have taken?"""
 
-    def __init__(self, urls: Sequence[str], person: Person, stores: Stores) -> None:
+    def __init__(self, parts: Parts, person: Person, stores: Stores) -> None:
+        looks = [
+            *(_asking(url, person) for url in parts.urls),
+            *map(_looking_at_worker, parts.workers),
+            _looking_at_jobs(stores),
+        ]
         # By what is looked at: when it began to be looked at, and was well.
-        self._well: list[list[float]] = [[] for _ in range(len(urls) + 1)]
+        self._well: list[list[float]] = [[] for _ in looks]
         self._is_over = threading.Event()
-        looks = [*(_asking(url, person) for url in urls), _looking_at_jobs(stores)]
         self._threads = [
             threading.Thread(target=self._look, args=pair, daemon=True)
             for pair in zip(looks, self._well, strict=True)
@@ -93,6 +99,19 @@ def _asking(url: str, person: Person) -> Callable[[], bool]:
     client = httpx.Client(base_url=url, timeout=_ANSWER_SECONDS)
     headers = {"Authorization": f"Bearer {person.token}"}
     return lambda: client.get("/api/billing/balance", headers=headers).status_code < 500
+
+
+def _looking_at_worker(worker: Part) -> Callable[[], bool]:
+    """One that has taken messages since its start is not asked for it again."""
+    asked: set[int] = set()
+
+    def is_well() -> bool:
+        start = worker.starts
+        if start not in asked and worker.is_ready():
+            asked.add(start)
+        return start in asked and worker.process.exit_code is None
+
+    return is_well
 
 
 def _looking_at_jobs(stores: Stores) -> Callable[[], bool]:
