@@ -10,6 +10,7 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis.errors import Unsatisfiable
 from schemathesis import GenerationMode
+from schemathesis.core.parameters import ParameterLocation
 
 from apidocs.openapi.document import document
 
@@ -59,9 +60,14 @@ class Operation:
         names = [each["$ref"].rpartition("/")[-1] for each in shown]
         return [self.components["examples"][name]["value"] for name in names]
 
-    def knows(self, query: Mapping[str, Any]) -> bool:
-        """Are all names of the query described?"""
-        return query.keys() <= {each["name"] for each in self.described.get("parameters", [])}
+    def refuses(self, case: Case) -> bool:
+        """Must it refuse the case, if that breaks the schema? Paths and credentials are good ones,
+        a form has texts alone, and what is no list takes any name in its query."""
+        known = {each["name"] for each in self.described.get("parameters", [])}
+        takes_query = "limit" in known or (case.query or {}).keys() <= known
+        places = (ParameterLocation.BODY, ParameterLocation.QUERY)
+        is_broken = case.meta is not None and any(map(case.meta.is_negative_at, places))
+        return is_broken and takes_query and not self.is_form
 
     def draw(self, mode: GenerationMode, random: Random) -> list[Case]:
         """Up to BATCH cases; none where there are none of that mode."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, parse_qsl, urlsplit
+from uuid import UUID
 
 import httpx
 
@@ -13,6 +14,8 @@ from accounts.models import UserSession
 from accounts.services.passwords import request_reset
 from accounts.services.verification import request_verification
 from accounts.tests.mailbox import mailed_token
+from media.files.models import Upload
+from media.files.selectors.uploads import download_url
 from projects.tests.principal import part
 from teams.models import Member, Team
 from teams.services import invitations
@@ -29,7 +32,8 @@ _MESSAGE = f"{_TALK}/messages/{{message_id}}"
 _RUN = "/api/project/sessions/{session_id}"
 _SUBTASK = f"{_RUN}/subtasks/{{subtask_id}}"
 _TEAM = "/api/teams/me"
-_LINK = re.compile(r'"(https?://[^"]*?/files/[^"]+)"')
+_REFUSED = '\n@sim {"fail": "before", "status": 400, "code": "content_policy_violation"}'
+_LINK = re.compile(r'"(https?://[^"]*?/files/(?!uploads/)[^"]+)"')
 
 # The operations that make a resource; the others are made by a POST above their own path.
 MADE_BY = {
@@ -49,7 +53,6 @@ BEFORE = {
     f"GET {_TALK}/share": [f"POST {_TALK}/share"],
     f"DELETE {_TALK}/share": [f"POST {_TALK}/share"],
     f"DELETE {_MESSAGE}/feedback": [f"PUT {_MESSAGE}/feedback"],
-    "GET /files/uploads/{upload_id}": ["POST /api/uploads"],
     "GET /api/users/me/export": ["POST /api/users/me/export"],
     f"POST {_TEAM}/invites": [f"POST {_TEAM}"],
     f"PATCH {_TEAM}": [f"POST {_TEAM}"],
@@ -60,24 +63,22 @@ BEFORE = {
 }
 
 
-class Links:
-    """The signed links to files that answers have brought, by the kind of their path."""
+def link_in(text: str) -> str:
+    """The last link to a made file in an answer; empty where there is none."""
+    found = _LINK.findall(text)
+    return json.loads(f'"{found[-1]}"') if found else ""
 
-    def __init__(self) -> None:
-        self._links: dict[str, str] = {}
 
-    def learn(self, text: str) -> None:
-        for link in _LINK.findall(text):
-            kind = "/files/uploads/{upload_id}" if "/uploads/" in link else "/files/{name}"
-            self._links[kind] = json.loads(f'"{link}"')
+def parameters_of(link: str, operation: Operation) -> tuple[Ids, dict[str, str]]:
+    """The parameters of the path and of the query of a link."""
+    parts = urlsplit(link)
+    parameter = operation.path[operation.path.rindex("{") + 1 : -1]
+    return {parameter: parts.path.rpartition("/")[-1]}, dict(parse_qsl(parts.query))
 
-    def of(self, operation: Operation) -> tuple[Ids, dict[str, str]] | None:
-        """The parameters of the path and of the query of the last link to that path."""
-        if not (link := self._links.get(operation.path)):
-            return None
-        parts = urlsplit(link)
-        parameter = operation.path[operation.path.rindex("{") + 1 : -1]
-        return {parameter: parts.path.rpartition("/")[-1]}, dict(parse_qsl(parts.query))
+
+def _link_to_upload(alice: "Person") -> str:
+    own = alice.own("/api/uploads/{upload_id}")
+    return download_url(Upload(pk=UUID(own["upload_id"]))) if own else ""
 
 
 def _consent(alice: "Person", _: Ids) -> dict[str, Any]:
@@ -95,6 +96,26 @@ def _workspace(alice: "Person", _: Ids) -> dict[str, Any]:
     return {"provider": hosted.kind, "token": hosted.token, "base_url": hosted.base_url}
 
 
+def _reviewed(alice: "Person") -> Ids:
+    """A run whose plan waits for her."""
+    body = {**_run(alice, {}), "approve_plan": True}
+    run = alice.ask("POST", "/api/project/sessions", body)
+    return {"session_id": alice.wait(f"/api/project/sessions/{run['id']}", "paused")["id"]}
+
+
+def _clip(alice: "Person") -> Ids:
+    """A clip that is made."""
+    job = alice.ask("POST", "/api/videos", {"model": "veo-3.1", "prompt": "A sea.", "seconds": 8})
+    return {"job_id": alice.wait(f"/api/jobs/{job['id']}", "completed")["id"]}
+
+
+def _failed_picture(alice: "Person") -> Ids:
+    """A picture that its provider has refused to make."""
+    body = {"model": "gpt-image-2.5-flare", "prompt": f"A lighthouse.{_REFUSED}"}
+    job = alice.ask("POST", "/api/images", body)
+    return {"job_id": alice.wait(f"/api/jobs/{job['id']}", "failed")["id"]}
+
+
 def _run(alice: "Person", _: Ids) -> dict[str, Any]:
     """A run of two subtasks, which write a file each."""
     parts = [part("a", writes=["a.md"]), part("b", writes=["b.md"])]
@@ -102,7 +123,6 @@ def _run(alice: "Person", _: Ids) -> dict[str, Any]:
     options = json.dumps({"step": "plan", "text": plan})
     return {
         "prompt": f"Write about the sea.\n@sim {options}",
-        "approve_plan": alice.random.random() < 0.3,
         "budget_usd": 1,
         "repo": alice.hosted.repository,
         **alice.own("/api/project/workspaces/{workspace_id}"),
@@ -214,6 +234,8 @@ BODIES: dict[str, Callable[["Person", Ids], dict[str, Any]]] = {
     "POST /api/images": _picture,
     "PATCH /api/spaces": lambda alice, _: {**_space(alice), "name": "Water"},
     "POST /api/project/workspaces": _workspace,
+    "POST /api/videos/{job_id}/extend": lambda *_: {"prompt": "A boat.", "seconds": 7},
+    "POST /api/videos/{job_id}/extend/estimate": lambda *_: {"prompt": "A boat.", "seconds": 7},
     "POST /api/project/sessions": _run,
     f"POST {_RUN}/changes/apply": lambda alice, _: {
         "target": "branch",
@@ -225,12 +247,18 @@ BODIES: dict[str, Callable[["Person", Ids], dict[str, Any]]] = {
         "subtask_id": alice.own(_SUBTASK, ids).get("subtask_id"),
         "content": "Mine.",
     },
+    f"POST {_RUN}/control": lambda alice, _: {"action": alice.random.choice(["resume", "cancel"])},
     f"PATCH {_RUN}/plan": lambda *_: {"title": "The sea", "summary": "All of it."},
     f"POST {_TEAM}/invites": lambda alice, _: {"email": _new_address(alice), "role": "member"},
     f"POST {_TEAM}/transfer-ownership": _successor,
 }
 # What the query of these says.
 QUERIES: dict[str, Callable[["Person"], Ids]] = {"DELETE /api/spaces": lambda alice: _space(alice)}
+# The links to files, whose paths and queries belong together.
+LINKS: dict[str, Callable[["Person"], str]] = {
+    "/files/{name}": lambda alice: alice.link,
+    "/files/uploads/{upload_id}": _link_to_upload,
+}
 # Whom or what the paths of these name.
 IDS: dict[str, Callable[["Person"], Ids]] = {
     "/api/agents/{model}": lambda _: {"model": "gpt-6-luna"},
@@ -242,5 +270,11 @@ IDS: dict[str, Callable[["Person"], Ids]] = {
     "/api/teams/invites/{token}/decline": _invitation,
     f"{_TEAM}/members/{{member_id}}": _member,
     "/api/auth/sessions/{session_id}": _session,
+    f"{_RUN}/plan": _reviewed,
+    f"{_RUN}/control": _reviewed,
+    f"{_RUN}/message": _reviewed,
+    "/api/jobs/{job_id}/retry": _failed_picture,
+    "/api/videos/{job_id}/extend": _clip,
+    "/api/videos/{job_id}/extend/estimate": _clip,
     "/api/files/{message_id}": lambda alice: alice.own(_MESSAGE),
 }

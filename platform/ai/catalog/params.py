@@ -201,7 +201,8 @@ def _with_result(field: Mapping[str, Any]) -> Mapping[str, Any]:
 def _wrong_types(
     loc: Loc, value: Any, field: Mapping[str, Any]
 ) -> Iterator[tuple[Loc, Mapping[str, Any]]]:
-    """Each place whose value is of another type than its field, or a list that is too long."""
+    """Each place whose value is of another type than its field, a list that is too long, or an
+    object with a field that nobody knows."""
     types = field["type"] if isinstance(field["type"], list) else [field["type"]]
     is_fitting = type(value) in [_TYPES[each] for each in types]
     if not is_fitting or (isinstance(value, list) and len(value) > field["maxItems"]):
@@ -209,6 +210,11 @@ def _wrong_types(
     elif isinstance(value, list):
         for index, item in enumerate(value):
             yield from _wrong_types((*loc, index), item, field["items"])
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            known = field["properties"].get(name)
+            if known is None or any(_wrong_types((), inner, known)):
+                yield (*loc, name) if known else loc, field
 
 
 def _has_any(values: Mapping[str, Any], options: Mapping[str, list[Any]]) -> bool:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from ai.catalog import param_schemas
 from ai.catalog.params import Params, with_results
 from ai.catalog.seeds import hosted_models
+from common.api import WrittenFloat
 from common.errors import ValidationFailed
 
 FILM = Params(
@@ -163,6 +164,8 @@ def test_an_item_that_does_not_fit_is_named_by_its_index(wrong: Any) -> None:
         ({"job": "fox"}, ["job"]),
         ({"job": UPLOAD, "output": -1}, ["output"]),
         ({"job": UPLOAD, "output": "0"}, ["output"]),
+        ({"job": UPLOAD, "output": WrittenFloat("1.0")}, ["output"]),
+        ({"job": UPLOAD, "size": WrittenFloat("1.5")}, []),
         ({"job": UPLOAD, "url": "https://example.com"}, []),
     ],
 )
