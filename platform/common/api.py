@@ -17,6 +17,7 @@ from django.core.exceptions import (
     SuspiciousOperation,
 )
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.utils.html import format_html
 from django.views import defaults
 from django.views.decorators.csrf import csrf_exempt
 from rest_framework import exceptions
@@ -29,7 +30,6 @@ from rest_framework.settings import api_settings
 from rest_framework.utils.encoders import JSONEncoder
 
 from common import envelope, request_line
-from common.database import DATABASE_AWAY
 from common.errors import (
     DomainError,
     Forbidden,
@@ -214,18 +214,22 @@ def _answer(error: Exception, context: Mapping[str, Any]) -> Response:
             return _domain_response(Forbidden())
         case SuspiciousOperation() | BadRequest():
             return _domain_response(_bad_request(error))
-        case _ if isinstance(error, DATABASE_AWAY):
+        case _ if is_away(error):
             return _domain_response(request_line.unavailable(error))
         case _:
             return _domain_response(_unexpected(error))
 
 
 def _unexpected(error: Exception) -> DomainError:
+    refusal: DomainError
     if is_missing(error):
         report_missing(error)
-        return NotSetUp()
-    log.error("unhandled_exception", exc_info=error)
-    return InternalError()
+        refusal = NotSetUp()
+    else:
+        log.error("unhandled_exception", exc_info=error)
+        refusal = InternalError()
+    request_line.current().note(refusal, error)
+    return refusal
 
 
 def _bad_request(error: Exception | None) -> DomainError:
@@ -268,6 +272,8 @@ def _flat(detail: Any, loc: list[str | int]) -> Iterator[tuple[list[str | int], 
 
 # --- Answers given outside of any view ----------------------------------------------------------
 
+_PAGE = '<!doctype html><html lang="en"><title>{title}</title><p>{title}</p></html>'
+
 
 @csrf_exempt
 def unknown_path(request: HttpRequest, **path: str) -> JsonResponse:
@@ -297,14 +303,17 @@ _server_error = _json_outside_admin(lambda _: InternalError(), defaults.server_e
 def server_error(request: HttpRequest) -> HttpResponse:
     """The answer to an exception that no view has handled."""
     error = sys.exception()
+    refusal: DomainError
     if error is not None and is_missing(error):
         report_missing(error)
-        refusal: DomainError = NotSetUp()
+        refusal = NotSetUp()
+        request_line.current().note(refusal, error)
     elif error is not None and is_away(error):
         refusal = request_line.unavailable(error)
     else:
+        request_line.current().note(InternalError(), error)
         return _server_error(request)
     if not request.path.startswith("/admin/"):
         return envelope.answer(refusal)
-    request_line.current().note(refusal)
-    return HttpResponse(refusal.text, status=refusal.status, content_type="text/plain")
+    page = format_html(_PAGE, title=refusal.text)
+    return HttpResponse(page, status=refusal.status, headers={"Retry-After": "1"})

@@ -13,12 +13,13 @@ from typing import Any
 
 import psycopg
 from django.conf import settings
-from django.db import InterfaceError, OperationalError, connections
+from django.db import connections
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout, TooManyRequests
 
 from common.errors import ServiceUnavailable
 from common.loop_local import LoopLocal
-from common.outages import OUTAGE, WatchedAsyncConnection
+from common.outages import OUTAGE, report
+from common.watched_connections import WatchedAsyncConnection, acheck
 
 # Seconds for a statement, the wait for a connection included: a frozen server never answers. Lock
 # waits end earlier, by the functions' own lock_timeout.
@@ -44,8 +45,6 @@ _AWAY = (
     TooManyRequests,
     TimeoutError,
 )
-# The same by Django's own connections.
-DATABASE_AWAY = (OperationalError, InterfaceError, PoolTimeout)
 # Operational errors of a working connection: another transaction holds a lock for too long.
 _CONTENDED = (psycopg.errors.LockNotAvailable, psycopg.errors.DeadlockDetected)
 
@@ -96,6 +95,7 @@ class Database:
         if task and task.cancelling() > cancellations:
             await self.release(connection)
             raise asyncio.CancelledError
+        OUTAGE.served()
         return connection
 
     async def release(self, connection: Connection) -> None:
@@ -141,7 +141,7 @@ class Database:
                     reconnect_timeout=3.0,
                     # The pool checks each connection before use. The check costs a round trip; the
                     # busiest callers use lanes.
-                    check=AsyncConnectionPool.check_connection,
+                    check=acheck,
                     open=False,
                 )
                 await pool.open(wait=False)
@@ -200,6 +200,7 @@ async def _answer_in_time() -> AsyncIterator[None]:
     except _CONTENDED:
         raise
     except _AWAY as error:
+        report(error)
         raise DatabaseUnavailable from error
 
 

@@ -31,7 +31,7 @@ class _SuspiciousOperationFilter(logging.Filter):
 
 class _AnsweredFilter(logging.Filter):
     """Django's line about an answer of 5xx says no more than that of the request, unless there is
-    an exception behind it that nobody expects."""
+    an exception behind it that nobody expects: who answers errors of the database logs them."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         if record.name != "django.request":
@@ -51,6 +51,16 @@ class _OutageFilter(logging.Filter):
         if record.name == "celery.app.trace" and record.exc_info:
             return not is_away(record.exc_info[1])
         return record.levelno > logging.WARNING or not is_away(sys.exception())
+
+
+class _PoolFilter(logging.Filter):
+    """The pools warn of every attempt to connect, and of every connection that has broken;
+    common.outages says it once."""
+
+    _TOLD = ("error connecting", "reconnection attempt", "discarding closed connection")
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return record.name != "psycopg.pool" or not record.msg.startswith(self._TOLD)
 
 
 class RedactingFormatter(structlog.stdlib.ProcessorFormatter):
@@ -135,12 +145,13 @@ def configure(*, json: bool, level: str = "INFO") -> None:
                 "suspicions": {"()": _SuspiciousOperationFilter},
                 "answers": {"()": _AnsweredFilter},
                 "outages": {"()": _OutageFilter},
+                "pools": {"()": _PoolFilter},
             },
             "handlers": {
                 "stderr": {
                     "class": "logging.StreamHandler",
                     "formatter": "line",
-                    "filters": ["suspicions", "answers", "outages"],
+                    "filters": ["suspicions", "answers", "outages", "pools"],
                 }
             },
             "root": {"handlers": ["stderr"], "level": level},
@@ -156,8 +167,8 @@ def configure(*, json: bool, level: str = "INFO") -> None:
                 "uvicorn.peers": {"level": "CRITICAL"},
                 # It logs the URL of every call: names of users' repositories, and queries.
                 "httpx": {"level": "WARNING"},
-                # It warns of every attempt to connect; common.outages says it once.
-                "psycopg.pool": {"level": "ERROR"},
+                # It tells of every connection that is taken and returned.
+                "psycopg.pool": {"level": "WARNING"},
                 # Django warns of every 4xx; here it is an ordinary answer.
                 "django.request": {"level": "ERROR"},
                 # These log every statement and every step of the loop: they stay off even at the

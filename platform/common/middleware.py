@@ -3,13 +3,11 @@
 from collections.abc import Callable
 
 from django.core.exceptions import DisallowedHost
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.http.response import HttpResponseBase
-from django.utils.html import format_html
 from structlog.contextvars import bound_contextvars
 
 from common import envelope, request_line
-from common.database import DATABASE_AWAY
 from common.errors import (
     DomainError,
     LengthRequired,
@@ -20,8 +18,6 @@ from common.ids import request_id
 from observability.tracing import spans
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
-
-_PAGE = '<!doctype html><html lang="en"><title>{title}</title><p>{title}</p></html>'
 
 
 def request_id_middleware(get_response: Handler) -> Handler:
@@ -49,25 +45,6 @@ def request_guard_middleware(get_response: Handler) -> Handler:
         return get_response(request)
 
     return middleware
-
-
-class DatabaseAwayMiddleware:
-    """Answer a page that finds no database with 503 and a sentence: what is under `/api` does so
-    itself (`common.api`)."""
-
-    def __init__(self, get_response: Handler) -> None:
-        self._get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        return self._get_response(request)
-
-    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        """Called by Django with what a view has raised."""
-        if not isinstance(error, DATABASE_AWAY):
-            return None
-        refusal = request_line.unavailable(error)
-        page = format_html(_PAGE, title=refusal.text)
-        return HttpResponse(page, status=refusal.status, headers={"Retry-After": "1"})
 
 
 def refusal(request: HttpRequest) -> DomainError | None:

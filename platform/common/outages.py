@@ -1,29 +1,34 @@
 """An outage of PostgreSQL, as this process sees it: how long callers wait meanwhile, and two lines
 in the log.
 
-Attempts to connect tell of it, whoever makes them. What fails meanwhile logs no warnings of its own
-(`common.logging`).
+Failed attempts to connect begin it, connections that work end it, whoever has them. What fails
+meanwhile logs no warnings of its own (`common.logging`).
 """
 
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Self
 
 import psycopg
 import structlog
 from django.db.utils import InterfaceError, OperationalError
+from psycopg_pool import PoolClosed, PoolTimeout, TooManyRequests
 
 from common.set_up import first_line
 
 log = structlog.get_logger(__name__)
 
 # Seconds that a caller waits for a connection, so that an outage is answered within three. A
-# restart of PostgreSQL that is shorter fails no request.
+# restart fails nobody who waits if it takes less than 0.9 seconds: the pools try again after 0.9 to
+# 1.1 seconds, and then after 3.
 PATIENCE_SECONDS = 2.5
-# Seconds when PostgreSQL is known to be away for that long: attempts to connect go on meanwhile.
+# Seconds when nobody has got a connection for that long: attempts to connect go on meanwhile.
 KNOWN_PATIENCE_SECONDS = 0.1
+# Seconds without a connection that works, after which a failed attempt is an outage. A pool that
+# gets no further connection (`max_connections`) goes on with those that it has. It is less than the
+# pools' first pause, so that their second attempt tells.
+UNSERVED_SECONDS = 0.8
 
 
 class Outage:
@@ -31,21 +36,24 @@ class Outage:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._began_at: float | None = None
+        self._served_at = -UNSERVED_SECONDS
+        # When the first attempt failed since then.
+        self._failed_at: float | None = None
+        self._is_known = False
         self._refused = 0
 
     @property
     def is_known(self) -> bool:
-        """Has the last attempt to connect failed?"""
-        return self._began_at is not None
+        """Is there one: have attempts to connect failed, and has nobody a connection?"""
+        return self._is_known
 
     @property
     def patience(self) -> float:
         """Seconds that a caller may wait for a connection now."""
-        began_at = self._began_at
-        if began_at is None:
+        failed_at = self._failed_at
+        if failed_at is None:
             return PATIENCE_SECONDS
-        return max(KNOWN_PATIENCE_SECONDS, began_at + PATIENCE_SECONDS - time.monotonic())
+        return max(KNOWN_PATIENCE_SECONDS, failed_at + PATIENCE_SECONDS - time.monotonic())
 
     def count_refusal(self) -> None:
         """A request was answered 503."""
@@ -53,30 +61,40 @@ class Outage:
             with self._lock:
                 self._refused += 1
 
+    def served(self) -> None:
+        """Somebody has got a connection that works."""
+        self._served_at = time.monotonic()
+        if self._failed_at is not None:
+            self._end()
+
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """An attempt to connect: it begins the outage, or ends it."""
+        """An attempt to connect."""
+        began_at = time.monotonic()
         try:
             yield
         except psycopg.OperationalError as error:
-            self._begin(error)
+            if self._served_at <= began_at:
+                self._failed(error)
             raise
-        self._end()
+        self.served()
 
-    def _begin(self, error: psycopg.OperationalError) -> None:
+    def _failed(self, error: psycopg.OperationalError) -> None:
+        now = time.monotonic()
         with self._lock:
-            if self.is_known:
+            if self._failed_at is None:
+                self._failed_at = now
+            if self._is_known or now < self._served_at + UNSERVED_SECONDS:
                 return
-            self._began_at, self._refused = time.monotonic(), 0
+            self._is_known, self._refused = True, 0
         log.error("database.away", error=first_line(error))
 
     def _end(self) -> None:
-        if not self.is_known:
-            return
         with self._lock:
-            began_at, self._began_at = self._began_at, None
-        if began_at is not None:
-            seconds = round(time.monotonic() - began_at, 3)
+            failed_at, self._failed_at = self._failed_at, None
+            was_known, self._is_known = self._is_known, False
+        if was_known and failed_at is not None:
+            seconds = round(time.monotonic() - failed_at, 3)
             log.warning("database.back", seconds=seconds, refused_requests=self._refused)
 
 
@@ -100,19 +118,18 @@ def is_away(error: BaseException | None) -> bool:
     return False
 
 
-class WatchedConnection(psycopg.Connection[Any]):
-    """A connection of Django's pool."""
+# What they tell is in their names: somebody has waited in vain, or a standby was asked to write.
+_TOLD = (
+    PoolClosed,
+    PoolTimeout,
+    TooManyRequests,
+    TimeoutError,
+    psycopg.errors.ReadOnlySqlTransaction,
+)
 
-    @classmethod
-    def connect(cls, *args: Any, **options: Any) -> Self:
-        with OUTAGE.watched():
-            return super().connect(*args, **options)
 
-
-class WatchedAsyncConnection(psycopg.AsyncConnection[Any]):
-    """A connection of the pools of event loops."""
-
-    @classmethod
-    async def connect(cls, *args: Any, **options: Any) -> Self:
-        with OUTAGE.watched():
-            return await super().connect(*args, **options)
+def report(error: BaseException) -> None:
+    """Log what a database says, but not in an outage, which has lines of its own, nor what its
+    class tells: that is the `cause` of a request."""
+    if not OUTAGE.is_known and not isinstance(error.__cause__ or error, _TOLD):
+        log.warning("database.failed", exc_info=error)

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from common.errors import DomainError, ServiceUnavailable
 from common.logging import CallLine
+from common.outages import report
 
 
 class RequestLine(CallLine, tag_field="event", tag="request.answered"):
@@ -23,11 +24,12 @@ class RequestLine(CallLine, tag_field="event", tag="request.answered"):
     account_id: UUID | None = None
     api_key_id: UUID | None = None
 
-    def note(self, error: DomainError) -> None:
-        """The request is answered with this error."""
+    def note(self, error: DomainError, cause: BaseException | None = None) -> None:
+        """The request is answered with this error, because of `cause` where that is another."""
         self.code = error.code
-        if error.__cause__ is not None:
-            self.cause = type(error.__cause__).__name__
+        cause = cause or error.__cause__
+        if cause is not None:
+            self.cause = type(cause).__name__
 
 
 _current: ContextVar[RequestLine | None] = ContextVar("request_line", default=None)
@@ -45,10 +47,9 @@ def current() -> RequestLine:
 
 
 def unavailable(error: BaseException) -> ServiceUnavailable:
-    """The answer to a request that has met this error of the database. Its line has the cause; an
-    outage has lines of its own (`common.outages`)."""
+    """The answer to a request that has met this error of the database. Its line has the cause; what
+    is no outage is logged besides."""
+    report(error)
     refusal = ServiceUnavailable()
-    line = current()
-    line.note(refusal)
-    line.cause = type(error.__cause__ or error).__name__
+    current().note(refusal, error.__cause__ or error)
     return refusal

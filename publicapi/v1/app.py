@@ -100,7 +100,7 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
     except Exception as failure:
         refusal = _refusal_of(exchange, failure)
         code = refusal.code
-        line.note(refusal)
+        line.note(refusal, failure)
         if exchange.started:
             raise  # the server cuts the connection, so the client sees an incomplete answer
         await exchange.refuse(refusal)

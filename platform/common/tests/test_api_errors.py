@@ -10,6 +10,7 @@ import pytest
 from django.core.exceptions import PermissionDenied, SuspiciousOperation
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import path
+from psycopg.errors import DiskFull, UndefinedTable
 from pytest_django import Settings
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -17,7 +18,9 @@ from rest_framework.response import Response
 from rest_framework.test import APIClient, APIRequestFactory
 from rest_framework.views import APIView
 
+from common import request_line
 from common.errors import Conflict, DomainError, NotFound, Unauthenticated, ValidationFailed
+from common.request_line import RequestLine
 
 
 class PaymentRequired(DomainError):
@@ -125,6 +128,27 @@ def test_what_nobody_foresaw_is_a_500_that_tells_nothing() -> None:
     assert "secret" not in response.data["detail"]
 
 
+@pytest.mark.parametrize(
+    ("error", "cause"),
+    [
+        (RuntimeError(), "RuntimeError"),
+        (UndefinedTable(), "UndefinedTable"),
+        (DiskFull(), "DiskFull"),
+    ],
+)
+def test_the_line_of_a_failed_request_names_the_exception(error: Exception, cause: str) -> None:
+    line = RequestLine(method="GET")
+    request_line.begin(line)
+    assert answer(error).data["code"] == line.code
+    assert line.cause == cause
+
+
+def test_what_a_database_says_is_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    assert answer(DiskFull("no space left")).status_code == 503
+    assert "database.failed" in caplog.text
+    assert "no space left" in caplog.text
+
+
 @pytest.mark.parametrize("pool", ["0", "1"])
 def test_an_unreachable_database_is_503(pool: str) -> None:
     """With a pool Django waits for it in vain (5 s); without one the connection fails at once."""
@@ -166,11 +190,12 @@ urlpatterns = [
         "403": PermissionDenied(),
         "404": Http404(),
         "500": RuntimeError("secret"),
+        "503": DiskFull("secret"),
     }.items()
 ]
 
 
-@pytest.mark.parametrize("status", [400, 403, 404, 500])
+@pytest.mark.parametrize("status", [400, 403, 404, 500, 503])
 def test_errors_outside_of_views_are_json_but_in_the_admin(settings: Settings, status: int) -> None:
     urls = import_module(settings.ROOT_URLCONF)
     for handler in ("handler400", "handler403", "handler404", "handler500"):

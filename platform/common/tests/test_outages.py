@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from typing import Any
 
 import psycopg
@@ -12,10 +13,11 @@ import pytest
 from common.outages import (
     KNOWN_PATIENCE_SECONDS,
     PATIENCE_SECONDS,
+    UNSERVED_SECONDS,
     Outage,
-    WatchedConnection,
     is_away,
 )
+from common.watched_connections import WatchedConnection
 from devserver.ports import LOOPBACK, free_port
 
 Line = dict[str, Any]
@@ -28,7 +30,8 @@ def lines(statements: str) -> list[Line]:
         "import logging, psycopg, structlog\n"
         "from contextlib import suppress\n"
         "from common.logging import configure\n"
-        "from common.outages import OUTAGE, WatchedConnection\n"
+        "from common.outages import OUTAGE, report\n"
+        "from common.watched_connections import WatchedConnection\n"
         "configure(json=True)\n"
         "log = structlog.get_logger()\n"
         f"def away(): WatchedConnection.connect(host='{LOOPBACK}', port={free_port()})\n"
@@ -47,6 +50,7 @@ def lines(statements: str) -> list[Line]:
 
 
 CONTENDED = "try: raise psycopg.OperationalError\nexcept psycopg.Error: log.warning('a_lock')"
+SAID = "try: raise {}\nexcept Exception as error: report(error)\n"
 FAILURE = "try: away()\nexcept psycopg.OperationalError: log.{}('not_renewed')\n"
 
 
@@ -57,6 +61,45 @@ def test_an_outage_is_two_lines_however_often_it_is_met() -> None:
     assert (back["event"], back["level"]) == ("database.back", "warning")
     assert back["refused_requests"] == 1
     assert 0 <= back["seconds"] < 10
+
+
+def test_failed_attempts_beside_connections_that_work_are_no_outage() -> None:
+    beside = f"OUTAGE.served()\n{FAILURE.format('warning') * 2}{CONTENDED}\n"
+    events = [line["event"] for line in lines(beside * 3)]
+    assert events == ["not_renewed", "not_renewed", "a_lock"] * 3
+
+
+def test_an_outage_is_told_where_the_last_connection_was_a_moment_ago() -> None:
+    met = f"{FAILURE.format('info')}import time\ntime.sleep({UNSERVED_SECONDS})\n"
+    events = lines(f"OUTAGE.served()\n{met}{FAILURE.format('warning')}OUTAGE.served()")
+    away, back = [line for line in events if line["event"].startswith("database")]
+    assert (away["event"], back["event"]) == ("database.away", "database.back")
+    assert back["seconds"] >= UNSERVED_SECONDS
+
+
+def test_what_a_database_says_is_logged() -> None:
+    [failed] = lines(SAID.format("psycopg.errors.DiskFull('no space')"))
+    assert (failed["event"], failed["level"]) == ("database.failed", "warning")
+    assert "no space" in failed["exception"]
+
+
+def test_it_is_not_while_there_is_an_outage_nor_that_somebody_has_waited_in_vain() -> None:
+    meanwhile = f"{FAILURE.format('warning')}{SAID.format('psycopg.OperationalError')}"
+    assert [line["event"] for line in lines(meanwhile)] == ["database.away"]
+    assert lines(SAID.format("TimeoutError")) == []
+
+
+@pytest.mark.parametrize(
+    ("message", "count"),
+    [
+        ("error connecting in %r: %s", 0),
+        ("reconnection attempt in pool %r failed after %s sec", 0),
+        ("rolling back returned connection: %s", 1),
+    ],
+)
+def test_the_pools_warn_of_what_is_no_outage(message: str, count: int) -> None:
+    values = ", 1" * message.count("%")
+    assert len(lines(f"logging.getLogger('psycopg.pool').warning({message!r}{values})")) == count
 
 
 @pytest.mark.parametrize(
@@ -96,6 +139,18 @@ def test_callers_wait_for_a_short_outage_and_hardly_in_a_long_one() -> None:
     assert outage.patience == KNOWN_PATIENCE_SECONDS
     with outage.watched():
         pass
+    assert outage.patience == PATIENCE_SECONDS
+
+
+def test_callers_wait_for_connections_that_work_although_there_are_no_more() -> None:
+    outage = Outage()
+    with pytest.raises(psycopg.OperationalError), outage.watched():
+        raise psycopg.OperationalError("too many clients")
+    outage.served()
+    assert outage.patience == PATIENCE_SECONDS
+    with suppress(psycopg.OperationalError), outage.watched():
+        outage.served()
+        raise psycopg.OperationalError("timeout expired")
     assert outage.patience == PATIENCE_SECONDS
 
 

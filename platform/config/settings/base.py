@@ -9,8 +9,8 @@ from django.core.exceptions import ImproperlyConfigured
 
 from ai.providers.config import SIMULATED_BY_DEFAULT, from_environ
 from common.logging import LEVELS
-from common.outages import WatchedConnection
 from common.shutdown import drain_seconds, notice_seconds
+from common.watched_connections import WatchedConnection
 from config.environment import Environment
 from config.settings.admin import *
 from config.settings.beat import *
@@ -100,7 +100,6 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "common.middleware.DatabaseAwayMiddleware",
 ]
 
 ROOT_URLCONF = "config.urls"
