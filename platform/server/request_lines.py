@@ -4,15 +4,18 @@ import time
 from collections.abc import Awaitable, Collection
 
 from django.conf import settings
+from uvicorn.protocols.utils import ClientDisconnected
 
 from common import request_line
-from common.errors import ServiceUnavailable
+from common.errors import InternalError, ServiceUnavailable
 from common.outages import OUTAGE
 from common.request_line import RequestLine
 from server.asgi import Application, Message, Receive, Scope, Send
 from server.metrics import METHODS
 
 SERVER_ERROR = 500
+# Of streams, too, which have begun with a 200.
+OUR_FAULTS = frozenset({InternalError.code, ServiceUnavailable.code})
 SWITCHING_PROTOCOLS = 101
 
 
@@ -43,6 +46,12 @@ class RequestLines:
 
         try:
             await self._application(scope, receive, note)
+        except ClientDisconnected:
+            raise
+        except Exception as error:
+            if line.code is None:
+                line.note(InternalError(), error)
+            raise
         finally:
             line.milliseconds = round((time.monotonic() - began_at) * 1000, 1)
             _write(line)
@@ -56,10 +65,9 @@ def _method(scope: Scope) -> str:
 
 def _write(line: RequestLine) -> None:
     """Those that failed by our fault are warnings, whatever the level of the others."""
-    is_our_fault = line.code == ServiceUnavailable.code
-    if is_our_fault:
+    if line.code == ServiceUnavailable.code:
         OUTAGE.count_refusal()
-    if is_our_fault or (line.status or 0) >= SERVER_ERROR:
+    if line.code in OUR_FAULTS or (line.status or 0) >= SERVER_ERROR:
         line.write("WARNING")
     else:
         line.write(settings.REQUEST_LOG_LEVEL)

@@ -8,6 +8,7 @@ from ai.inference.chat import ChatRunner
 from ai.inference.services import open_chat, replay_chat
 from ai.inference.types import ChatAnswer, ChatCall
 from ai.providers.types import Delta, TextDelta
+from common import request_line
 from common.errors import DomainError
 from common.ids import unix_seconds
 from publicapi.v1 import chat_schema, errors, idempotency, retries
@@ -99,6 +100,7 @@ async def _last_chunks(runner: ChatRunner, chunks: "_Chunks") -> bytes:
     try:
         return chunks.last(await runner.ended())
     except DomainError as error:
+        request_line.current().note(error)
         return _frame(errors.body(error, PATH)) + _DONE
 
 

@@ -235,6 +235,12 @@ def test_a_fault_in_passing_is_a_warning_for_each_attempt(alice: Customer, logs:
     assert lines[-1]["attempts"] == 3
 
 
+def test_a_stream_that_ends_with_an_error_has_its_code(alice: Customer, logs: Logs) -> None:
+    response = alice.chat(stream=True, steer={"tokens": 9, "fail": "after", "after_tokens": 4})
+    line = logs.answered(response.headers["x-request-id"])
+    assert (line["status"], line["code"]) == (200, "upstream_error")
+
+
 def test_neither_keys_nor_prompts_are_logged(alice: Customer, logs: Logs) -> None:
     for steering in ({"tokens": 2}, {"status": 400}, {"status": 500}, {"blocked": True}):
         logs.of(alice.chat(steer=steering).headers["x-request-id"])
