@@ -85,7 +85,7 @@ def test_without_postgresql_it_is_alive_but_not_ready(simulator: RunningSimulato
         wait_until_ready(web)
 
 
-def test_however_often_it_is_asked_it_logs_once_what_it_is_not_ready_for(
+def test_however_often_it_is_asked_it_logs_once_what_it_is_not_ready_for_and_that_it_is(
     simulator: RunningSimulator, tmp_path: Path
 ) -> None:
     door, log = DoorProxy(postgres_port()), tmp_path / "web.log"
@@ -96,6 +96,9 @@ def test_however_often_it_is_asked_it_logs_once_what_it_is_not_ready_for(
             deadline = time.monotonic() + 2.5 * KEPT_SECONDS
             while time.monotonic() < deadline:
                 assert probe.get("/readyz").status_code == 503
+        wait_until_ready(web)
+        wait_until_ready(web)
+        assert log.read_text().count("health.ready ") == 1
         lines = [line for line in log.read_text().splitlines() if "health.not_ready" in line]
         assert 1 <= len(lines) <= 2, "the models may be unknown a moment later"
 

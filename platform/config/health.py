@@ -107,6 +107,8 @@ class Readiness:
         # When it changes, and not for each probe.
         if not is_ready(stores) and stores != self._stores:
             log.warning("health.not_ready", checks=stores)
+        if is_ready(stores) and not is_ready(self._stores):
+            log.warning("health.ready", checks=stores)
         return stores
 
     async def _models(self, in_time: float) -> str:
