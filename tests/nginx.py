@@ -4,12 +4,13 @@ import os
 import re
 import shutil
 import ssl
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 from cryptography import x509
@@ -23,6 +24,7 @@ from devserver.processes import Process
 from devserver.service import Service
 
 CONFIGURATION = ROOT / "deploy" / "nginx" / "nginx.conf"
+_AS_SHIPPED: Mapping[str, str] = MappingProxyType({})
 PROGRAM = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin")
 needs_nginx = pytest.mark.skipif(PROGRAM is None, reason="nginx is not installed")
 
@@ -53,14 +55,17 @@ class Proxy:
 
 
 @contextmanager
-def running_nginx(folder: Path, webs: Sequence[int]) -> Iterator[Proxy]:
-    """nginx until the block ends, in front of two web processes at these ports."""
+def running_nginx(
+    folder: Path, webs: Sequence[int], changed: Mapping[str, str] = _AS_SHIPPED
+) -> Iterator[Proxy]:
+    """nginx until the block ends, in front of two web processes at these ports. `changed` are
+    other words of its configuration, by those that are shipped."""
     certificate = write_certificate(folder)
     plain_port = free_port()
     port = free_port(but={plain_port})
     assert PROGRAM is not None
     configuration = folder / "nginx.conf"
-    configuration.write_text(_at_home(folder, webs, port=port, plain_port=plain_port))
+    configuration.write_text(_at_home(folder, webs, changed, port=port, plain_port=plain_port))
     command = (PROGRAM, "-c", str(configuration), "-g", "daemon off;")
     process = Process(
         Service(name="nginx", command=command, is_ready=lambda: not is_free(port)),
@@ -73,7 +78,9 @@ def running_nginx(folder: Path, webs: Sequence[int]) -> Iterator[Proxy]:
         process.stop()
 
 
-def _at_home(folder: Path, webs: Sequence[int], *, port: int, plain_port: int) -> str:
+def _at_home(
+    folder: Path, webs: Sequence[int], changed: Mapping[str, str], *, port: int, plain_port: int
+) -> str:
     """The shipped configuration with the ports and the folders of this run."""
     text = CONFIGURATION.read_text()
     places = {
@@ -84,6 +91,7 @@ def _at_home(folder: Path, webs: Sequence[int], *, port: int, plain_port: int) -
         " /tmp/": f" {folder}/",
         "/etc/nginx/certificates/": f"{folder}/",
         "worker_processes auto": "worker_processes 1",
+        **changed,
     }
     for shipped, here in places.items():
         assert shipped in text, shipped

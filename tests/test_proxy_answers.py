@@ -1,5 +1,6 @@
 """What the shipped proxy answers by itself: errors that a program reads, and the way to TLS."""
 
+import socket
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from devserver.ports import free_port
+from devserver.ports import LOOPBACK, free_port
 from tests.compose import services
 from tests.nginx import Proxy, directive, needs_nginx, running_nginx
 
@@ -61,13 +62,38 @@ def test_a_request_that_no_process_takes_is_refused_in_the_envelope_of_its_inter
     assert of_v1.json()["error"]["type"] == "api_error"
 
 
+def test_a_page_of_any_origin_reads_what_the_proxy_answers_under_v1(proxy: Proxy) -> None:
+    of_api, of_v1 = (sent(proxy, path) for path in ("/api/uploads", V1))
+    assert of_v1.headers["access-control-allow-origin"] == "*"
+    assert "access-control-allow-origin" not in of_api.headers
+
+
+def test_who_is_not_answered_in_time_is_told_that_it_may_have_been_done(tmp_path: Path) -> None:
+    with (
+        socket.create_server((LOOPBACK, 0)) as silent,
+        running_nginx(
+            tmp_path,
+            [silent.getsockname()[1]] * 2,
+            {"proxy_read_timeout 620s": "proxy_read_timeout 1s"},
+        ) as proxy,
+    ):
+        answer = sent(proxy, V1)
+    assert answer.status_code == 504
+    assert answer.headers["access-control-allow-origin"] == "*"
+    assert answer.json()["error"]["code"] == "service_unavailable"
+    assert "may have done what was asked" in answer.json()["error"]["message"]
+
+
 def test_a_client_without_tls_is_sent_to_the_same_address_with_tls(proxy: Proxy) -> None:
     answer = httpx.post(f"{proxy.plain_url}/api/me?a=1")
     assert answer.status_code == 308
     assert answer.headers["location"] == "https://127.0.0.1/api/me?a=1"
 
 
-@pytest.mark.parametrize(("port", "place"), [("8443", ":8443"), ("443", ""), (None, "")])
+@pytest.mark.parametrize(
+    ("port", "place"),
+    [("8443", ":8443"), ("127.0.0.1:8443", ":8443"), ("[::1]:443", ""), ("443", ""), (None, "")],
+)
 def test_compose_tells_the_proxy_the_port_at_which_it_is_reached(
     tmp_path: Path, port: str | None, place: str
 ) -> None:
