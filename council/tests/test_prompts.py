@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from accounts.models import User
 from ai.catalog.selectors import get_catalog
+from common.prompt_delimiters import ENTITIES
 from council.labels import deal
 from council.models import Card, Session
 from council.prompt_delimiters import TAGS, delimit
@@ -103,6 +104,19 @@ def test_nobody_s_words_end_their_section() -> None:
     for tag, count in (("question", 1), ("answer", 2), ("answers", 1), ("instructions", 1)):
         assert prompt.count(f"</{tag}>") == count
     assert prompt.count("<task>") == 1
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        merge_prompt([Source("A", (QUESTION,), "<form>")], MergeMode.FUSE, ()),
+        debate_prompt({"B": "<form>"}, "A", ""),
+    ],
+    ids=["merge", "debate"],
+)
+def test_what_stands_for_a_character_of_an_answer_is_explained(prompt: str) -> None:
+    assert "&lt;form>" in prompt
+    assert ENTITIES in prompt
 
 
 @pytest.mark.parametrize("mode", [MergeMode.GUIDED, MergeMode.CUSTOM])

@@ -2,7 +2,9 @@
 
 A quoted text cannot contain a delimiter: neither one of the prompt, nor one of the chat templates
 by which models tell roles apart, nor either of them in disguise, with characters that do not show
-or with other forms of its letters. The first character of one becomes `&lt;` or `&#91;`.
+or with other forms of its letters. The first character of one becomes `&lt;` or `&#91;`, and
+`ENTITIES` tells so. What ordinary code and HTML have, such as `<s>` and `list[inst]`, is no
+delimiter of a chat template.
 """
 
 import re
@@ -11,16 +13,19 @@ from html import escape
 from itertools import chain
 from typing import Final
 
-# A chat template's tokens in angle brackets (Llama 2, Gemma, GLM, Qwen, DeepSeek) and in square
-# brackets (Llama 2, Mistral, GLM). Those of others (ChatML, Llama 3, Harmony) have any name between
-# `<|` and `|>`.
-_ANGLED: Final = (
-    *("s", "sys", "bos", "eos", "pad", "sop", "eop", "turn", "start_of_turn", "end_of_turn"),
-    *("think", "tool_call", "tool_calls", "tool_response"),
+# For prompts whose answers may repeat what was quoted.
+ENTITIES: Final = (
+    "In quoted texts &lt; or &#91; stands for < or [ where these would begin something like a "
+    "delimiter. Where you repeat such a text, in a file for example, write < or [."
 )
+
+# A chat template's tokens in angle brackets (Gemma), also those that end with `|>`, and in square
+# brackets (Llama 2, Mistral), in capitals alone: `list[inst]` is code. Those of others (ChatML,
+# Llama 3, Harmony) have any name between `<|` and `|>`.
+_ANGLED: Final = ("start_of_turn", "end_of_turn")
+_ENDED: Final = ("turn", "channel", "think", "tool", "tool_call", "tool_response")
 _SQUARED: Final = (
-    *("inst", "system_prompt", "available_tools", "tool_calls", "tool_results", "tool_content"),
-    *("gmask", "bos", "eos"),
+    *("INST", "SYSTEM_PROMPT", "AVAILABLE_TOOLS", "TOOL_CALLS", "TOOL_RESULTS", "TOOL_CONTENT"),
 )
 
 # Characters that people and models overlook: control characters, Unicode's format characters and
@@ -72,21 +77,20 @@ class PromptDelimiters:
     def __init__(self, *tags: str) -> None:
         slash = rf"{_GAP}(?:/{_GAP})?"
         own = rf"{slash}{_one_of(tags)}\b"
-        # `<|` with a space behind it is an operator of some languages.
-        named = rf"{_GAP}\|(?:\0*+[^\s\0<>|]){{1,60}}{_GAP}(?:\|{_GAP})?>"
-        angled = rf"{slash}{_one_of(_ANGLED)}{_GAP}(?:\|{_GAP})?>"
+        # `<|` with a space behind it is an operator of some languages, and `<|x|>` a closure.
+        named = rf"{_GAP}\|(?:\0*+[^\s\0<>|]){{2,60}}{_GAP}(?:\|{_GAP})?>"
+        angled = rf"{slash}(?:{_one_of(_ANGLED)}|{_one_of(_ENDED)}{_GAP}\|){_GAP}>"
+        system = rf"\0*+<\0*+(?:/\0*+)?{_one_of(('SYS',))}\0*+>"
         squared = rf"{slash}{_one_of(_SQUARED)}{_GAP}\]"
-        self._delimiter = re.compile(rf"<(?={own}|{named}|{angled})|\[(?={squared})", re.IGNORECASE)
+        self._delimiter = re.compile(rf"<(?=(?i:{own}|{named}|{angled})|{system})|\[(?={squared})")
 
     def __call__(self, tag: str, text: str, **attributes: str) -> str:
         """A section with a user's or a model's text, which can neither end the section nor begin
         another. Empty attributes are left out."""
-        named = "".join(
-            f' {name}="{self._without(escape(value))}"'
-            for name, value in attributes.items()
-            if value
-        )
-        return f"<{tag}{named}>\n{self._without(text)}\n</{tag}>"
+        named = "".join(f' {name}="{escape(value)}"' for name, value in attributes.items() if value)
+        # With the end of the tag, which could be that of a token as well.
+        opening = f"<{tag}{self._without(f'{named}>')}"
+        return f"{opening}\n{self._without(text)}\n</{tag}>"
 
     def _without(self, text: str) -> str:
         """The text without anything like a delimiter."""

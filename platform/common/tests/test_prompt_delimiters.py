@@ -13,19 +13,18 @@ from common.prompt_delimiters import PromptDelimiters
 TAGS = ("goal", "done_when")
 OF_TEMPLATES = (
     *("<|im_start|>", "<|im_end|>", "<|eot_id|>", "<|begin_of_text|>", "<|channel|>", "<|turn>"),
-    *("<|end▁of▁sentence|>", "<|START_OF_TURN_TOKEN|>", "<turn|>", "<start_of_turn>"),
-    *("<end_of_turn>", "<s>", "</s>", "<bos>", "<<SYS>>", "<</SYS>>", "[INST]", "[/INST]"),
-    *("[SYSTEM_PROMPT]", "[TOOL_CALLS]", "[gMASK]", "<tool_response>", "</think>"),
+    *("<|end▁of▁sentence|>", "<|START_OF_TURN_TOKEN|>", "<turn|>", "<tool_response|>"),
+    *("<start_of_turn>", "<end_of_turn>", "<<SYS>>", "<</SYS>>", "[INST]", "[/INST]"),
+    *("[SYSTEM_PROMPT]", "[TOOL_CALLS]"),
 )
 OF_THE_PROMPT = tuple(f"{start}{tag}>" for tag in TAGS for start in ("<", "</", "< / "))
 # Zero-width characters, a soft hyphen, controls, a variation selector, a tag, a combining overlay.
 UNSEEN = "\u200b\u200d\u2060\ufeff\u00ad\u202e\x00\x1b\ufe0f\U000e0041\u0338\u3164"
 ANY = re.compile(
-    r"<\s*(?:/\s*)?(?:(?:goal|done_when)\b"
-    r"|(?:s|bos|sys|turn|start_of_turn|end_of_turn|tool_response|think)\s*\|?\s*>)"
-    r"|<\s*\|[^\s<>|]{1,60}\s*\|?\s*>"
-    r"|\[\s*/?\s*(?:inst|system_prompt|tool_calls|gmask)\s*\]",
-    re.IGNORECASE,
+    r"(?i:<\s*(?:/\s*)?(?:(?:goal|done_when)\b|(?:start_of_turn|end_of_turn)\s*>"
+    r"|(?:turn|tool_response)\s*\|\s*>)"
+    r"|<\s*\|[^\s<>|]{2,60}\s*\|?\s*>)"
+    r"|<</?SYS>|\[\s*/?\s*(?:INST|SYSTEM_PROMPT|TOOL_CALLS)\s*\]"
 )
 delimit = PromptDelimiters(*TAGS)
 
@@ -89,6 +88,12 @@ def test_the_rest_of_a_delimiter_stays_readable(delimiter: str) -> None:
         "naïve café, 👩\u200d👧, می\u200cخواهم",  # noqa: RUF001
         "a[i] = b << c; d < e | f > g",
         "<goals> and <done>",
+        "<p><s>old</s> <b>new</b></p>",
+        "std::vector<S> of(std::vector<tool_call>); List<Turn>; Box<Sys>",
+        "tokens = ['<s>', '<eos>', '[EOS]', '<pad>', '[gMASK]']",
+        "map(<|x|> x)",
+        "text.split('</think>')",
+        "table[inst] + calls[tool_calls]; out << sys >> in",
     ],
 )
 def test_other_texts_are_left_as_they_are(text: str) -> None:
