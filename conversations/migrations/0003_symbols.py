@@ -1,8 +1,12 @@
 """Symbols are words of the search index, and each character of more scripts without spaces.
 
-The new words are added to those that there are. Until the indexes are rebuilt, which blocks nobody,
-a search for a symbol misses earlier texts, and every other search finds what it found. The release
-before lives with the new function, so that nothing is undone.
+The new words are added to those that there are, except in the scripts that are newly without spaces
+(Tai Le, New Tai Lue, Tai Tham, Tai Viet, bopomofo, and rare characters of the others): there each
+character takes the place of a whole run. Until the indexes are rebuilt, which blocks nobody, a search
+for a symbol, or for such characters in a row, misses earlier texts, and every other search finds what
+it found. The release before lives with the new function, so that nothing is undone.
+
+docs/operations/upgrade.md says how long it takes.
 """
 
 from django.db import migrations
@@ -49,10 +53,12 @@ $$
 """
 
 
-def _rebuilt(index: str) -> tuple[str, str]:
-    """What rebuilds an index, also where an earlier attempt was cut off."""
+def _rebuilt(index: str) -> tuple[str, ...]:
+    """What rebuilds an index, also where an earlier attempt was cut off: before its index took the
+    place of the old one, or after."""
     return (
         f"DROP INDEX CONCURRENTLY IF EXISTS {index}_ccnew",
+        f"DROP INDEX CONCURRENTLY IF EXISTS {index}_ccold",
         f"REINDEX INDEX CONCURRENTLY {index}",
     )
 
@@ -68,8 +74,11 @@ class Migration(migrations.Migration):
             _WORDS,
             # It waits for the transactions that have begun before, and blocks none.
             "SET lock_timeout = '10min'",
+            # PostgreSQL would carry on for a client that was killed, and the next attempt wait.
+            "SET client_connection_check_interval = '5s'",
             *_rebuilt("conversation_words"),
             *_rebuilt("message_words"),
+            "RESET client_connection_check_interval",
             "RESET lock_timeout",
         )
     ]

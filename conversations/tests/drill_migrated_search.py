@@ -1,5 +1,8 @@
 """What was said before symbols were words is found by its symbols, once the indexes are rebuilt."""
 
+import os
+import subprocess
+import sys
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -8,6 +11,7 @@ import pytest
 
 from billing.tests.test_migrations import elsewhere, manage
 from common.ids import uuid7
+from tests.chaos.calls import wait_for
 
 __all__ = ["elsewhere"]  # a fixture
 
@@ -62,8 +66,9 @@ def test_earlier_texts_are_found_by_their_symbols(elsewhere: str) -> None:
         party = write(database, account, "Party 🎉")
         assert found(database, account, "party") == [party]
         assert found(database, account, "🎉") == []
-        # What an attempt that was cut off leaves behind.
-        database.execute("CREATE INDEX message_words_ccnew ON conversations_message (account_id)")
+        # What attempts that were cut off leave behind.
+        for left in ("message_words_ccnew", "conversation_words_ccold"):
+            database.execute(f"CREATE INDEX {left} ON conversations_message (account_id)".encode())
 
     manage(elsewhere, "migrate conversations")
 
@@ -71,4 +76,33 @@ def test_earlier_texts_are_found_by_their_symbols(elsewhere: str) -> None:
         assert found(database, account, "🎉") == [party]
         assert found(database, account, "party") == [party]
         assert found(database, account, "🎊") == []
+        assert indexes(database) == dict.fromkeys(INDEXES, True)
+
+
+def rebuilding(database: psycopg.Connection[Any]) -> int:
+    """How many connections rebuild an index."""
+    row = database.execute(
+        "SELECT count(*) FROM pg_stat_activity"
+        " WHERE datname = current_database() AND state = 'active' AND query ~ '^REINDEX'"
+    ).fetchone()
+    assert row
+    return int(row[0])
+
+
+def test_a_migration_that_is_killed_stops_and_can_be_run_again(elsewhere: str) -> None:
+    manage(elsewhere, "migrate conversations 0002_search")
+    with psycopg.connect(elsewhere, autocommit=True) as database:
+        with psycopg.connect(elsewhere) as writer:
+            # The rebuild waits for whoever writes.
+            writer.execute("LOCK TABLE conversations_conversation IN ROW EXCLUSIVE MODE")
+            migrating = subprocess.Popen(
+                [sys.executable, "manage.py", "migrate", "conversations"],
+                env={**os.environ, "DATABASE_URL": elsewhere},
+            )
+            wait_for(lambda: rebuilding(database) == 1)
+            migrating.kill()
+            migrating.wait()
+            wait_for(lambda: rebuilding(database) == 0)
+
+        manage(elsewhere, "migrate conversations")
         assert indexes(database) == dict.fromkeys(INDEXES, True)
