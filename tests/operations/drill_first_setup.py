@@ -146,7 +146,7 @@ def site(tmp_path: Path, simulator: RunningSimulator) -> Iterator[Site]:
 
 
 def test_a_service_is_set_up_by_the_document_alone(site: Site) -> None:
-    run("first-setup.md#database", site.environment)
+    run("first-setup.md#database", site.environment | site.machine.add_administrator())
     with psycopg.connect(site.environment["DATABASE_URL"]) as connection:
         row = connection.execute("SELECT rolsuper FROM pg_roles WHERE rolname = current_user")
         assert row.fetchone() == (False,)

@@ -67,7 +67,7 @@ class Machine:
 
     def install(self) -> None:
         """The role, the database, tables, catalog and plans."""
-        run("first-setup.md#database", self.environment)
+        run("first-setup.md#database", self.environment | self.add_administrator())
         subprocess.run(
             [sys.executable, "-m", "devserver.prepare"],
             env={**inherited(), **self.environment, "DATABASE_POOL": "0"},
@@ -87,6 +87,11 @@ class Machine:
         url = self.environment["ADMIN_DATABASE_URL"]
         with psycopg.connect(url, autocommit=True) as connection:
             connection.execute(sql.encode())
+
+    def add_administrator(self) -> dict[str, str]:
+        """Variables of a new role that may create roles and databases, and is no superuser."""
+        self.administer("CREATE ROLE administrator LOGIN CREATEROLE CREATEDB")
+        return {"ADMIN_DATABASE_URL": f"postgres://administrator@{LOOPBACK}:{self.port}/postgres"}
 
     def restart_database(self) -> None:
         self.database.stop()
