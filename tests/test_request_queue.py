@@ -5,12 +5,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import psutil
+import psycopg
 
 from devserver.ports import LOOPBACK
 from simulator.process import RunningSimulator
 from tests.chaos.calls import wait_for
+from tests.locks import wait_until_blocked
 from tests.personas import authorization, new_user
-from tests.service import Web, running_web
+from tests.service import Web, database_url, running_web
 
 # More than there are turns.
 VISITORS = 20
@@ -42,6 +44,31 @@ def test_nobody_waits_for_those_who_sign_in(committed: None, simulator: RunningS
             assert not any(each.done() for each in signing_in)
         assert answer.status_code == 200
         assert {each.result() for each in signing_in} == {503}
+
+
+def test_nobody_waits_for_those_who_order(committed: None, simulator: RunningSimulator) -> None:
+    """An order may take long: its pictures are decoded. Here each waits for the table of jobs."""
+    headers = authorization(new_user("alice", plan="max", balance_usd=5))
+    order = {"model": "gpt-image-2.5-flare", "prompt": "A lighthouse."}
+    with (
+        running_web(simulator) as web,
+        ThreadPoolExecutor(VISITORS) as visitors,
+        psycopg.connect(database_url()) as holder,
+    ):
+        holder.execute("LOCK TABLE studios_generation IN ACCESS EXCLUSIVE MODE")
+        ordering = [
+            visitors.submit(
+                httpx.post, f"{web.url}/api/images", headers=headers, json=order, timeout=30
+            )
+            for _ in range(VISITORS)
+        ]
+        wait_until_blocked(holder, 2)
+        wait_for(lambda: open_connections(web) >= VISITORS)
+        answer = httpx.get(f"{web.url}/api/conversations", headers=headers)
+        assert answer.status_code == 200
+        assert not any(each.done() for each in ordering)
+        holder.rollback()
+        assert {each.result().status_code for each in ordering} <= {201, 202, 429}
 
 
 def open_connections(web: Web) -> int:

@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import os
+import re
 import traceback
 from typing import Any
 
@@ -51,6 +52,9 @@ COLLECT_SECONDS = 30.0
 # The paths whose bodies bring a file (POST).
 FILE_PATHS = frozenset({"/api/uploads", "/api/transcribe"})
 
+# The paths of orders whose pictures are decoded (POST).
+ORDER_PATHS = re.compile(r"/api/(images|videos|assets-3d/generate|jobs/[^/]+/retry)")
+
 # The paths where a password is hashed (POST).
 HASHING_PATHS = frozenset(
     {
@@ -75,8 +79,22 @@ _anonymous_requests = RequestQueue(
 )
 
 
+# Pictures are decoded for seconds, without a connection: only other orders wait for that.
+_orders = RequestQueue(
+    _django,
+    turns=settings.DATABASE_POOL_SIZE,
+    each=max(1, settings.DATABASE_POOL_SIZE // 4),
+    name="orders",
+)
+
+
 async def _in_turn(scope: Scope, receive: Receive, send: Send) -> None:
-    turns = _requests if is_signed_in(scope["headers"]) else _anonymous_requests
+    if not is_signed_in(scope["headers"]):
+        turns = _anonymous_requests
+    elif scope["method"].upper() == "POST" and ORDER_PATHS.fullmatch(scope["path"]):
+        turns = _orders
+    else:
+        turns = _requests
     await turns(scope, receive, send)
 
 

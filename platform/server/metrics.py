@@ -10,7 +10,7 @@ METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 STATUSES = frozenset({"2xx", "3xx", "4xx", "5xx", "none"})
 # Routes are those of the code. There are about 250.
 ROUTES = FirstSeen(400)
-QUEUES = frozenset({"requests", "anonymous", "sign_in"})
+QUEUES = frozenset({"requests", "anonymous", "orders", "sign_in"})
 
 requests = counter(
     "platform_requests_total",

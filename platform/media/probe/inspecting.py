@@ -31,7 +31,7 @@ _UNDECODABLE = "It cannot be decoded."
 
 _places = LoopLocal(lambda: asyncio.Semaphore(_MAX_BUSY))
 # Those of users' own files, and the seconds that others wait: nobody's uploads delay results.
-_places_of_users = Places(_MAX_BUSY, seconds=20.0)
+_places_of_users = Places(_MAX_BUSY, seconds=5.0)
 _decode_facts = msgspec.json.Decoder(Facts).decode
 
 
