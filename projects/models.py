@@ -293,7 +293,8 @@ class Apply(models.Model):
     its id as the trailer `Apply-Id`.
 
     Nobody else applies until `claim_until`, and nothing is written after it; sooner where the lease
-    of the process `owner_id` has ended, and nothing was announced or the host has the commit.
+    of the process `owner_id` has ended, and nothing was announced or the host has the commit. It is
+    null where a sweep has asked a host that did not answer.
     `commit` is what was announced before the branch was changed, "" where the host had given no id
     yet. `files` are those of the result, `[{path, op, runs_ci, status, error, file_ids}]`, without
     `runs_ci` in orders of the release that did not have it.

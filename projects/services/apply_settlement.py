@@ -45,7 +45,8 @@ def settle_lapsed(*, run: Run) -> None:
 
 def settle_all_lapsed() -> None:
     """Do so for all runs, the longest lapsed first. A host that does not answer is asked again in a
-    while, after the others."""
+    while, after the others. The order belongs to nobody then, as a dead process has it asked for at
+    once."""
     lapsed = Apply.objects.filter(_is_lapsed(is_given_up("owner_id")))
     for order in lapsed.select_related("run").order_by("claim_until")[:_SWEPT]:
         try:
@@ -53,7 +54,7 @@ def settle_all_lapsed() -> None:
         except DomainError as error:
             log.info("apply.not_settled", apply_id=str(order.pk), code=error.code)
             again = Greatest("claim_until", Value(timezone.now() + _ASKED_AGAIN))
-            Apply.objects.filter(pk=order.pk).update(claim_until=again)
+            Apply.objects.filter(pk=order.pk).update(claim_until=again, owner_id=None)
 
 
 def end_unannounced(order: Apply) -> None:

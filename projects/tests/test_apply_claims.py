@@ -124,6 +124,26 @@ def test_what_a_dead_process_has_announced_stays_claimed_until_the_host_has_it(
     assert reviewer.changes(run)["files"] == []
 
 
+def test_a_host_that_is_away_is_asked_again_for_a_dead_process_in_a_while(
+    reviewer_on_github: Reviewer,
+) -> None:
+    reviewer = reviewer_on_github
+    order = left_open(reviewer, reviewer.staged(**CHANGES), announced=True)
+    end_lease(order)
+    reviewer.hosted.fail("get_repository", status=503, times=100)
+    before = len(reviewer.hosted.operations())
+    settle_all_lapsed()
+    asked = len(reviewer.hosted.operations())
+    assert asked > before
+    settle_all_lapsed()
+    assert len(reviewer.hosted.operations()) == asked
+    reviewer.hosted.control.stop_failing()
+    Apply.objects.filter(pk=order.pk).update(claim_until=timezone.now())
+    settle_all_lapsed()
+    order.refresh_from_db()
+    assert order.ended_at is not None
+
+
 def test_what_is_announced_after_it_was_found_lapsed_is_not_ended(
     reviewer_on_github: Reviewer,
 ) -> None:
