@@ -8,13 +8,6 @@ from conversations.services.told_events import erase_told
 
 OWNED = (
     Owned(
-        Space,
-        owners=("account",),
-        exported="id name instructions shared created_at updated_at",
-        left_out="account_id",
-        on_deletion=Delete(rewrite=erase_told),
-    ),
-    Owned(
         Conversation,
         owners=("account",),
         exported="id space_id title title_source model system leaf_id pinned messages_count"
@@ -31,6 +24,14 @@ OWNED = (
         on_deletion=Delete(
             owners=("conversation__account",), erase=cancel_replies, rewrite=erase_author
         ),
+    ),
+    # After the messages, whose rewriting takes words of the user out of titles that are told again.
+    Owned(
+        Space,
+        owners=("account",),
+        exported="id name instructions shared created_at updated_at",
+        left_out="account_id",
+        on_deletion=Delete(rewrite=erase_told),
     ),
     Owned(
         Feedback,

@@ -59,7 +59,7 @@ def filled(committed: None) -> Iterator[Callable[[str, str], User]]:
 
     yield fill
     for user in users:
-        erasing.erase(user, seconds=60)
+        erasing.erase(Deletion.objects.get_or_create(account=user)[0], seconds=60)
         erasing.erase_user(user)
     Entry.objects.all().delete()
 
@@ -294,9 +294,9 @@ def test_what_is_written_as_it_ends_is_left_to_the_next_sweep(
 ) -> None:
     deletion, erase = request(alice), erasing.erase
 
-    def erase_before_a_late_write(user: User, *, seconds: float) -> None:
-        erase(user, seconds=seconds)
-        Conversation.objects.create(account=user, title=MARKER)
+    def erase_before_a_late_write(deletion: Deletion, *, seconds: float) -> None:
+        erase(deletion, seconds=seconds)
+        Conversation.objects.create(account=alice, title=MARKER)
 
     with monkeypatch.context() as late:
         late.setattr(erasing, "erase", erase_before_a_late_write)

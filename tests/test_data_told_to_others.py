@@ -15,8 +15,9 @@ from conversations.tests.sharers import share
 from events import services
 from events.models import Event
 from events.tests.streams import user_events
+from privacy import erasing
 from privacy.services import deletions
-from privacy.tests.deleting import delete_data
+from privacy.tests.deleting import delete_data, requested
 from teams.tests.people import ME, accept, found, invite, token_for, verify
 
 pytestmark = pytest.mark.usefixtures("providers")
@@ -133,6 +134,51 @@ def test_what_is_told_of_others_stays(
     delete_data(bob.user)
     assert naming(others, charlie.user.email, "Tides") == before
     assert naming(others, "dora@example.com")  # whom bob has invited
+
+
+def test_a_title_is_not_told_again_after_it_was_erased(
+    others: list[User], talks: None, bob: Persona, charlie: Persona, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Charlie goes on in the conversation that bob has begun, whenever a stream is done."""
+    rewrite = services._rewrite_page
+    begun = Conversation.objects.get(title="I am zq4x.")
+
+    def goes_on(*args: Any) -> int | None:
+        last_seq = rewrite(*args)
+        if last_seq is None:
+            manual.begin(charlie.user, Conversation.objects.get(pk=begun.pk)).settle("Very.")
+        return last_seq
+
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(services, "_rewrite_page", goes_on)
+        delete_data(bob.user)
+    assert naming(others, "zq4x") == []
+
+
+def test_a_deletion_whose_sweeps_are_short_comes_to_an_end(
+    others: list[User], talks: None, bob: Persona, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a clock that only pages of events move, of which there are more than in one sweep."""
+    rewrite, pages = services._rewrite_page, 0
+
+    def rewrites(*args: Any) -> int | None:
+        nonlocal pages
+        pages += 1
+        return rewrite(*args)
+
+    monkeypatch.setattr(services, "_rewrite_page", rewrites)
+    monkeypatch.setattr(erasing, "monotonic", lambda: pages)
+    monkeypatch.setattr(deletions, "SECONDS", 2)
+    deletion, sweeps = requested(bob.user), 0
+    while deletion.ended_at is None:
+        before = pages
+        deletions.go_on_with_all()
+        assert pages - before <= 4
+        sweeps += 1
+        assert sweeps < 10
+        deletion.refresh_from_db()
+    assert sweeps > 1
+    assert naming(others, bob.user.email, "zq4x") == []
 
 
 def test_a_deletion_that_dies_in_between_goes_on(

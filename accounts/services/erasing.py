@@ -1,5 +1,7 @@
 """Removes the address of a deleted account from the audit log."""
 
+from collections.abc import Iterable
+
 from django.db import connection, transaction
 
 from accounts.models import User
@@ -15,9 +17,10 @@ WHERE accounts_without_address(object_repr, %(address)s) <> object_repr
 
 
 @transaction.atomic
-def erase_from_audit_log(user: User) -> None:
-    """Replace the address wherever the audit log names it; the entries stay."""
+def erase_from_audit_log(user: User, _: str) -> Iterable[str]:
+    """Replace the address wherever the audit log names it, in one part; the entries stay."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT set_config('accounts.erased_address', %s, true)", (user.email,))
         cursor.execute(_REWRITE, {"address": user.email})
         cursor.execute("SELECT set_config('accounts.erased_address', '', true)")
+    return ()

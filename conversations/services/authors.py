@@ -1,5 +1,6 @@
 """Removes what a user has written into conversations of others."""
 
+from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
@@ -18,14 +19,15 @@ from media.files.services.uploads import release
 _Source = Conversation.TitleSource
 
 
-def erase_author(user: User) -> None:
+def erase_author(user: User, _: str) -> Iterator[str]:
     """Overwrite what the user has written into shared spaces of others, with the files. The
     messages stay, because others have gone on from them, and so do the replies, which are a model's
-    words. May be called again."""
+    words. What is left is found without a mark."""
     written = Message.objects.filter(author_id=user.pk, role=Message.Role.USER)
     left = written.filter(~Q(content=DELETED) | Q(attachments__isnull=False))
     while (conversation_id := left.values_list("conversation_id", flat=True).first()) is not None:
         _erase(conversation_id, user)
+        yield ""
 
 
 @transaction.atomic

@@ -20,18 +20,21 @@ _AUTHORS = (
 )
 
 
-def erase_told(user: User) -> None:
+def erase_told(user: User, after: str) -> Iterator[str]:
     """Overwrite the user's name, the names of their spaces, and the titles of their conversations
     and of those that begin with their words, in the streams of all who were in a team with them.
-    What does not exist any more is overwritten, too, because no row says whose it was. May be
-    called again."""
+    What does not exist any more is overwritten, too, because no row says whose it was. The marks
+    are the ids of those whose streams are done.
+
+    A title that `erase_author` has not overwritten yet would be told again afterwards."""
 
     def overwrite(told: list[dict[str, Any]]) -> None:
         _overwrite_spaces(told, user)
         _overwrite_titles(told, user)
 
-    for mate_id in past_mates_of(user):
+    for mate_id in past_mates_of(user, after=after):
         rewrite_for_user(user_id=mate_id, types=("space.updated", *_TITLED), rewrite=overwrite)
+        yield str(mate_id)
 
 
 def _overwrite_spaces(told: list[dict[str, Any]], user: User) -> None:

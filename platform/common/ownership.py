@@ -5,7 +5,7 @@ Each app registers its models when it is ready (`AppConfig.ready`). `privacy/tes
 model with an owner that is not registered, and for a column that its entry does not name.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -21,6 +21,12 @@ class StoredBytes(NamedTuple):
     name: str
 
 
+# Called with a user, removes from rows that stay what tells who it was. It may be called again.
+# After each part that is done it yields a mark; a later call gets the last one, the first call "",
+# and goes on after that part.
+Rewriting = Callable[[Any, str], Iterable[str]]
+
+
 @dataclass(frozen=True, slots=True)
 class Delete:
     """Delete the rows, in batches, but for those that `unless` describes. `erase` is called with
@@ -28,13 +34,13 @@ class Delete:
     again for the same rows.
 
     Where rows are the user's by several lookups, `owners` are those whose rows are deleted.
-    `rewrite` is then called with the user, before anything is deleted, for the others: as in
-    `Rewrite`."""
+    `rewrite` comes before anything is deleted, for what stays: rows that are the user's by other
+    lookups, and what others were told of those that are deleted."""
 
     erase: Callable[[Sequence[Any]], None] | None = None
     unless: Q | None = None
     owners: tuple[str, ...] = ()
-    rewrite: Callable[[Any], None] | None = None
+    rewrite: Rewriting | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +58,9 @@ class Anonymise:
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """Keep the rows; `rewrite` is called with the user and removes what tells who it was. It may be
-    called again."""
+    """Keep the rows, without what tells who the user was."""
 
-    rewrite: Callable[[Any], None]
+    rewrite: Rewriting
 
 
 @dataclass(frozen=True, slots=True)

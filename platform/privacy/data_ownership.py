@@ -15,7 +15,7 @@ OWNED = (
         Deletion,
         owners=("account",),
         exported="requested_at ended_at",
-        left_out="account_id waits_for",
+        left_out="account_id waits_for rewritten",
         on_deletion=Keep("It says when the data was deleted."),
     ),
 )

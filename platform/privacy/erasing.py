@@ -9,21 +9,22 @@ from django.db.models import Model, QuerySet
 
 from accounts.models import User
 from common import ownership
-from common.ownership import Anonymise, Delete, Owned, Rewrite
+from common.ownership import Anonymise, Delete, Owned, Rewrite, Rewriting
 from privacy import plan
 from privacy.errors import TimeIsUp
+from privacy.models import Deletion
 from privacy.rows import rows_of
 
 BATCH = 200
 
 
-def erase(user: User, *, seconds: float) -> None:
+def erase(deletion: Deletion, *, seconds: float) -> None:
     """Delete and anonymise all rows but that of the user. What an earlier call has done is not done
     again.
 
     Raises TimeIsUp after so many seconds, and StorageUnavailable.
     """
-    entries = ownership.entries()
+    user, entries = deletion.account, ownership.entries()
     end = monotonic() + seconds
 
     def check_time() -> None:
@@ -34,7 +35,7 @@ def erase(user: User, *, seconds: float) -> None:
     for entry in entries:
         match entry.on_deletion:
             case Rewrite(rewrite) | Delete(rewrite=rewrite) if rewrite is not None:
-                rewrite(user)
+                _rewrite(entry, rewrite, deletion, check_time)
             case Anonymise(columns) if entry.model is not User:
                 _anonymise(entry, columns, user, check_time)
     for entry, action in plan.deleted(entries):
@@ -51,6 +52,16 @@ def is_erased(user: User) -> bool:
     """Is there nothing left that a deletion deletes?"""
     deleted = plan.deleted(ownership.entries())
     return not any(_deletable(entry, action, user).exists() for entry, action in deleted)
+
+
+def _rewrite(
+    entry: Owned, rewrite: Rewriting, deletion: Deletion, check_time: Callable[[], None]
+) -> None:
+    """Go on after the last mark."""
+    for mark in rewrite(deletion.account, deletion.rewritten.get(entry.name, "")):
+        deletion.rewritten[entry.name] = mark
+        deletion.save(update_fields=["rewritten"])
+        check_time()
 
 
 def _anonymise(

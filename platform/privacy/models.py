@@ -54,13 +54,15 @@ class Export(models.Model):
 
 class Deletion(models.Model):
     """The deletion of an account's data, which an operator has requested. It has ended when all is
-    deleted; until then `waits_for` says what it waits for, if anything."""
+    deleted; until then `waits_for` says what it waits for, if anything. `rewritten` has the last
+    mark of each `common.ownership.Rewriting`, by the name of its model."""
 
     account = models.OneToOneField(
         User, on_delete=models.PROTECT, primary_key=True, related_name="+"
     )
     requested_at = models.DateTimeField(db_default=Now())
     waits_for = models.CharField(max_length=100, blank=True, db_default="")
+    rewritten = models.JSONField(default=dict, db_default={})
     ended_at = models.DateTimeField(null=True)
 
     class Meta:

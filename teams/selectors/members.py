@@ -28,9 +28,10 @@ def mates_of(account_id: UUID) -> list[UUID]:
     return list(mates.values_list("account_id", flat=True))
 
 
-def past_mates_of(user: User) -> list[UUID]:
+def past_mates_of(user: User, *, after: str) -> list[UUID]:
     """The ids of the others who are, or were, in a team with the user, or in one that has invited
-    the user's address: as far back as the audit log goes."""
+    the user's address: as far back as the audit log goes. Only those whose ids come after that
+    text."""
     named = Q(actor=user) | Q(subject=user) | Q(address=user.email)
     entries = AuditEntry.objects.filter(
         team_id__in=AuditEntry.objects.filter(named).values("team_id")
@@ -41,4 +42,4 @@ def past_mates_of(user: User) -> list[UUID]:
         *entries.values_list("actor_id", flat=True),
         *entries.values_list("subject_id", flat=True),
     }
-    return sorted(found - {None, user.pk})
+    return sorted(each for each in found - {None, user.pk} if str(each) > after)

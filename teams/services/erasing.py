@@ -1,5 +1,6 @@
 """Removes a deleted account from what its teams keep, and from what their members were told."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from django.db import transaction
@@ -14,18 +15,19 @@ from teams.selectors.members import past_mates_of
 _PERSONAL = ("team.member.joined", "team.member.updated", "team.invite.updated")
 
 
-def erase_from_teams(user: User) -> None:
+def erase_from_teams(user: User, after: str) -> Iterator[str]:
     """Remove the account from the events of others, delete the invitations of its address, and
     blank the address, and the names that the user gave to teams, in the audit log. Its entries
-    stay, for the other members. May be called again."""
+    stay, for the other members. The marks are the ids of the users whose events are done."""
 
     def blank(told: list[dict[str, Any]]) -> None:
         for data in told:
             _blank_person(data, user)
 
     # First: afterwards the audit log does not say any more who has invited the address.
-    for mate_id in past_mates_of(user):
+    for mate_id in past_mates_of(user, after=after):
         rewrite_for_user(user_id=mate_id, types=_PERSONAL, rewrite=blank)
+        yield str(mate_id)
     _erase_rows(user)
 
 

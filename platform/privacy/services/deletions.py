@@ -50,13 +50,13 @@ def go_on_with_all() -> None:
 
 def go_on(*, deletion: Deletion) -> None:
     """Go on with a deletion, for at most SECONDS. Raises StorageUnavailable."""
-    user = User.objects.get(pk=deletion.account_id)
+    user = deletion.account
     if waits_for := _waits_for(deletion, user):
         _note(deletion, waits_for)
         return
     _note(deletion, "")
     try:
-        erasing.erase(user, seconds=SECONDS)
+        erasing.erase(deletion, seconds=SECONDS)
     except TimeIsUp:
         return
     _end(deletion, user)
