@@ -89,7 +89,8 @@ export class ConversationTransport implements ChatTransport<Message> {
   /** Ids of uploads by the URLs of files. */
   readonly #uploads = new Map<string, Promise<string>>();
   #stopping: Promise<unknown> = Promise.resolve();
-  /** By chat: what the reply that was stopped last is, when it has ended. */
+  /** By chat: what the reply that was stopped last is, when it has ended. Once, and not after the
+   * next message. */
   readonly #stops = new Map<string, Promise<Update>>();
   #resumed = 0;
 
@@ -114,13 +115,17 @@ export class ConversationTransport implements ChatTransport<Message> {
   /** For `setMessages`, after `stop()`: shows the reply as it is stored and billed. The SDK shows
    * nothing of what was on its way. */
   async stopped(chatId: string): Promise<Update> {
-    return (await this.#stops.get(chatId)) ?? unchanged;
+    const stop = this.#stops.get(chatId);
+    this.#stops.delete(chatId);
+    return (await stop) ?? unchanged;
   }
 
   async sendMessages({ abortSignal, ...options }: Sending): Promise<Chunks> {
     const before = this.#stopping; // one reply at a time is written in a conversation
+    const stop = this.#stops.get(options.chatId);
     const send = async () => {
       await before;
+      if (this.#stops.get(options.chatId) === stop) this.#stops.delete(options.chatId);
       const conversation = await this.#conversation(options.chatId);
       return { conversation, chunks: await this.#sent(conversation, options, abortSignal) };
     };

@@ -145,6 +145,15 @@ def test_a_stop_stops_the_reply_itself(drive: Drive, talk: Talk) -> None:
     assert (metadata["status"], metadata["usage"]["listed_usd"]) == ("cancelled", usd(usage.cost))
 
 
+def test_a_stop_while_nothing_runs_brings_nothing_back(drive: Drive, talk: Talk) -> None:
+    seen = drive("stoppedWhileNothingRuns", talk.content(**LONG), talk.content(tokens=3))
+
+    assert seen["branch"] == []
+    assert ids(seen["after"]) == ids(seen["answered"])
+    assert len(seen["after"]) == 2
+    assert [each.status for each in rows(seen)][1::2] == ["cancelled", "cancelled", "completed"]
+
+
 def test_so_it_does_before_anything_has_come(drive: Drive, talk: Talk) -> None:
     seen = drive("stoppedEarly", talk.content(**LONG), talk.content(tokens=3))
 

@@ -102,6 +102,26 @@ const cases: Record<string, () => Promise<object>> = {
     return { stopped, after: shown(chat), error: `${chat.error}` };
   },
 
+  /** And once more, when nothing runs: with another branch shown, and after the next answer. */
+  async stoppedWhileNothingRuns() {
+    const chat = opened("new");
+    const stopped = async (stop: () => Promise<void>) => {
+      const sent = chat.sendMessage({ text: first });
+      await written(chat);
+      await stop();
+      await sent;
+    };
+    await stopped(() => stop(chat));
+    chat.messages = [];
+    await stop(chat);
+    const branch = shown(chat);
+    await stopped(() => chat.stop());
+    await chat.sendMessage({ text: second, messageId: chat.messages[0]!.id });
+    const answered = shown(chat);
+    await stop(chat);
+    return { branch, answered, after: shown(chat) };
+  },
+
   /** When it was sent, and not even the head of the answer has come. */
   async stoppedEarly() {
     const chat = opened("new");

@@ -38,6 +38,7 @@ async function send(text: string, ...files: File[]): Promise<void> {
   words.value = text;
   list.files = chosen.files;
   click("Send");
+  click("Send"); // as an impatient hand does
   await until(() => !isReady() || one("strong"));
 }
 
