@@ -24,7 +24,7 @@ from bench.campaign.oracle.files import check_uploads
 from bench.campaign.oracle.money import Books
 from bench.campaign.oracle.repositories import check_commits
 from bench.campaign.oracle.sessions import wrong_of_a_reply
-from bench.campaign.recovery import Breakage, in_flight, recovery
+from bench.campaign.recovery import Breakage, in_flight, looking_at_worker, recovery
 from bench.campaign.schedule import ACTS, FAULTS, LEAVER, PROVIDERS, Act, schedule
 from integrations.githosts.tests.hosted import git
 from media.files.types import storage_path
@@ -76,6 +76,23 @@ def test_recovery_takes_until_each_process_was_well_once() -> None:
 
     assert recovery([web, worker], since=3.0) == 4.5
     assert recovery([web, worker], since=8.0) is None
+
+
+def test_a_worker_is_asked_again_after_each_start_and_each_fault() -> None:
+    answers, breakages = [True, False, True, False, True], [Breakage("freeze a worker", 0.0)]
+    worker: Any = SimpleNamespace(
+        starts=1, is_ready=lambda: answers.pop(0), process=SimpleNamespace(exit_code=None)
+    )
+    is_well = looking_at_worker(worker, breakages)
+
+    assert [is_well(), is_well()] == [True, True]
+    breakages[0].over_at = 1.0
+    assert [is_well(), is_well(), is_well()] == [False, True, True]
+    worker.starts = 2
+    assert [is_well(), is_well(), is_well()] == [False, True, True]
+    worker.process.exit_code = -9
+    assert not is_well()
+    assert answers == []
 
 
 def test_calls_are_in_flight_from_their_beginning_to_their_end() -> None:

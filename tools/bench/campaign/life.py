@@ -90,10 +90,10 @@ class Life:
                 self._parts.wait_until_ready(_READY_SECONDS)
                 self._parts.begin_tending()
                 nemesis = Nemesis(self._stores, self._parts, database, broker, upstream)
-                with Watch(self._parts, self._people[0], self._stores) as watch:
+                with Watch(self._parts, self._people[0], self._stores, nemesis.done) as watch:
                     self._happen(nemesis)
                     self._judge(providers)
-                watch.judge(nemesis.done, providers.calls())
+                watch.judge(providers.calls())
                 self._outcome.breakages = nemesis.done
             except Exception:
                 self._outcome.violations.append(f"the campaign broke: {traceback.format_exc()}")

@@ -35,6 +35,7 @@ LOSSY = frozenset(
         "slow down PostgreSQL",
         "restart PostgreSQL",
         "crash PostgreSQL",
+        "step the clock",
     }
 )
 # Nothing is broken by them while the life goes on: the service has to recover.
@@ -186,7 +187,8 @@ class Nemesis:
 
     @contextmanager
     def _stepped_clock(self, pick: int) -> Iterator[None]:
-        """The clock of money goes up to two minutes forwards or backwards, and steps back."""
+        """The clock of money and leases goes up to two minutes forwards or backwards, and steps
+        back."""
         with self._of_postgres:
             self._stores.step_clock(2.4 * (pick - 50))
         yield

@@ -40,14 +40,17 @@ class Breakage:
 class Watch:
     """Looks at the service again and again, as a client and an operator do: does each web process
     answer from the database, does each worker take messages, and does no job wait that a worker
-    could have taken?"""
+    could have taken? `breakages` are the faults so far."""
 
-    def __init__(self, parts: Parts, person: Person, stores: Stores) -> None:
+    def __init__(
+        self, parts: Parts, person: Person, stores: Stores, breakages: Sequence[Breakage]
+    ) -> None:
         looks = [
             *(_asking(url, person) for url in parts.urls),
-            *map(_looking_at_worker, parts.workers),
+            *(looking_at_worker(worker, breakages) for worker in parts.workers),
             _looking_at_jobs(stores),
         ]
+        self._breakages = breakages
         # By what is looked at: when it began to be looked at, and was well.
         self._well: list[list[float]] = [[] for _ in looks]
         self._is_over = threading.Event()
@@ -66,9 +69,9 @@ class Watch:
         for thread in self._threads:
             thread.join()
 
-    def judge(self, breakages: Sequence[Breakage], journal: Sequence[dict[str, Any]]) -> None:
+    def judge(self, journal: Sequence[dict[str, Any]]) -> None:
         """Note what was in flight at each fault, and the time until all was well after it."""
-        for each in breakages:
+        for each in self._breakages:
             each.in_flight = in_flight(journal, each.began_at)
             each.recovery = recovery(self._well, each.over_at)
 
@@ -101,15 +104,17 @@ def _asking(url: str, person: Person) -> Callable[[], bool]:
     return lambda: client.get("/api/billing/balance", headers=headers).status_code < 500
 
 
-def _looking_at_worker(worker: Part) -> Callable[[], bool]:
-    """One that has taken messages since its start is not asked for it again."""
-    asked: set[int] = set()
+def looking_at_worker(worker: Part, breakages: Sequence[Breakage]) -> Callable[[], bool]:
+    """One that has taken messages is not asked for it again, until it is started again, or a fault
+    begins or is over."""
+    taken: tuple[int, float] | None = None
 
     def is_well() -> bool:
-        start = worker.starts
-        if start not in asked and worker.is_ready():
-            asked.add(start)
-        return start in asked and worker.process.exit_code is None
+        nonlocal taken
+        now = (worker.starts, max((each.over_at for each in breakages), default=0.0))
+        if now != taken and worker.is_ready():
+            taken = now
+        return now == taken and worker.process.exit_code is None
 
     return is_well
 
