@@ -35,8 +35,8 @@ class Terms(Struct, frozen=True):
 class Order(Struct, frozen=True, kw_only=True):
     """An order as it was placed. Neither a new price nor another model of that name changes it.
 
-    `continues` is the provider's reference of the result that is extended or refined. `params` have
-    the ids of uploads as texts.
+    `continues` is the provider's reference of the result that is extended or refined. `params` name
+    pictures by the ids of uploads, as texts, or as results of jobs (`studios.pictures.Name`).
     """
 
     model: str

@@ -10,6 +10,7 @@ from uuid import UUID
 from msgspec.structs import replace
 
 from ai.catalog.selectors import aget_catalog
+from ai.catalog.types import Model
 from ai.inference.errors import ProviderNotAvailable
 from ai.operations.handler import OperationHandler
 from ai.operations.types import End, Fetched, Operation, Unusable
@@ -93,7 +94,7 @@ class ImageHandler(StudioHandler):
         for image in images[: call.order.terms.quantity]:
             try:
                 files.append(await _store_delivered(call, image.data))
-                seeds.append(image.seed)
+                seeds.append(_repeatable(image.seed, call.model))
             except (UnusableMedia, ServiceUnavailable) as error:
                 problem = error
         if files:
@@ -194,6 +195,12 @@ async def _store_delivered(call: StudioCall, data: bytes) -> StoredMedia:
         except ServiceUnavailable:
             await asyncio.sleep(pause)
     return await _store(call, _whole(data), "image", MAX_IMAGE_BYTES)
+
+
+def _repeatable(seed: int | None, model: Model) -> int | None:
+    """The seed, if an order of the model takes it."""
+    most: int = model.params.fields.get("seed", {}).get("maximum", -1)
+    return seed if seed is not None and seed <= most else None
 
 
 async def _whole(data: bytes) -> AsyncGenerator[bytes, None]:

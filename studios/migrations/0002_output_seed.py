@@ -9,6 +9,8 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        # Calls give up after 3 s of waiting for a lock.
+        migrations.RunSQL("SET LOCAL lock_timeout = '2s'", migrations.RunSQL.noop),
         migrations.AddField(
             model_name="generationoutput",
             name="seed",

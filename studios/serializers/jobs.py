@@ -19,7 +19,7 @@ class OutputSerializer(serializers.Serializer[OutputView]):
     """A result. `output` is its number in the job, from 0: a star and another order name it so.
     `url` and `thumbnail_url` work for a day without credentials; they are null where the file is
     not kept any more. `size` is in bytes. `seed` is what it can be repeated with, null where the
-    order named none and the provider tells none."""
+    order named none and the provider tells none, or one that no order takes."""
 
     output = serializers.IntegerField(read_only=True)
     url = serializers.URLField(read_only=True, allow_null=True)

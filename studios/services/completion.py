@@ -114,8 +114,10 @@ def erase(generation: Generation) -> None:
     # The deletion changes the jobs that continue this one; all jobs are locked before files.
     list(generation.children.order_by("pk").select_for_update(no_key=True).values_list("pk"))
     outputs = generation.outputs.values_list("file_id", "thumbnail_id")
-    media.let_expire(file_ids=[each for pair in outputs for each in pair if each is not None])
-    _forget_order(generation)
+    file_ids = [each for pair in outputs for each in pair if each is not None]
+    operations.blank_request(operation_id=generation.pk)
+    media.let_expire(file_ids=file_ids)
+    _release_uploads(generation)
     generation.delete()
 
 
@@ -134,6 +136,10 @@ def publish_takedown(*, file_ids: Collection[UUID], **_: object) -> None:
 def _forget_order(generation: Generation) -> None:
     """Blank what the provider was sent by a job that has ended, and release its uploads."""
     operations.blank_request(operation_id=generation.pk)
+    _release_uploads(generation)
+
+
+def _release_uploads(generation: Generation) -> None:
     upload_ids = list(generation.references.values_list("upload_id", flat=True))
     generation.references.all().delete()
     release(upload_ids=upload_ids)

@@ -1,5 +1,8 @@
 """Jobs are deleted: what has ended, what waits, and what is at its provider."""
 
+from concurrent.futures import ThreadPoolExecutor
+
+import psycopg
 import pytest
 
 from ai.operations.models import Operation
@@ -9,6 +12,8 @@ from media.files.models import StoredFile, Upload
 from studios.models import Generation
 from studios.tests.artist import Artist, Job
 from studios.tests.conftest import NewArtist
+from tests.locks import wait_until_blocked
+from tests.service import database_url
 from tests.worker import Worker
 
 PICTURES = "grok-imagine-image-2.0"
@@ -32,6 +37,22 @@ def test_a_deleted_job_is_gone_with_its_files(alice: Artist) -> None:
     assert not kept.exists()
     assert Operation.objects.get(pk=job["id"]).request == {}
     assert alice.events(job)[-1][0] == "job.deleted"
+
+
+def test_its_operation_is_locked_before_its_files(alice: Artist) -> None:
+    """In the order of docs/locking.md."""
+    job = alice.made("flux-2-pro")
+    files = "SELECT FROM files_storedfile WHERE account_id = %s FOR NO KEY UPDATE NOWAIT"
+
+    with psycopg.connect(database_url()) as holder, ThreadPoolExecutor(1) as pool:
+        operation = "SELECT FROM operations_operation WHERE job_id = %s FOR UPDATE"
+        holder.execute(operation, (job["id"],))
+        deleted = pool.submit(alice.delete, job)
+        wait_until_blocked(holder)
+        holder.execute(files, (alice.user.pk,))
+        holder.rollback()
+
+    assert deleted.result().status_code == 204
 
 
 def test_one_that_waits_is_gone_and_not_billed(alice: Artist, worker: Worker) -> None:

@@ -5,8 +5,11 @@ from typing import Any
 import pytest
 from django.db.models.functions import Now
 
+from ai.catalog import seeds
+from ai.catalog.listing import ModelSeed
 from common.ids import uuid7
 from media.files.models import StoredFile
+from studios.pictures import names_in
 from studios.tests.artist import Artist, Job
 from studios.tests.conftest import NewArtist
 from tests.worker import Worker
@@ -137,7 +140,26 @@ class TestTheSeed:
 
         assert output["seed"] == 7
 
+    def test_that_no_order_takes_is_null(self, alice: Artist) -> None:
+        """The second picture is made with the next number, which cannot be asked for."""
+        most = 2**31 - 5
+        job = alice.made("gemini-nano-banana-2.1", n=2, seed=most)
+
+        assert [each["seed"] for each in job["outputs"]] == [most, None]
+
     def test_that_nobody_knows_is_null(self, alice: Artist) -> None:
         [output] = alice.made("gpt-image-2.5-flare")["outputs"]
 
         assert output["seed"] is None
+
+
+MODELS = [each for each in seeds.hosted_models() if each.params]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.id)
+def test_each_field_for_uploads_names_pictures(model: ModelSeed) -> None:
+    for name, field in model.params["properties"].items():
+        is_list = "items" in field
+        if field.get("items", field).get("format") == "upload":
+            place = (name, 0) if is_list else (name,)
+            assert list(names_in({name: ["id"] if is_list else "id"})) == [(place, "id")]

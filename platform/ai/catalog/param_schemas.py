@@ -55,7 +55,7 @@ def pictures(*, references: int, has_seed: bool = False) -> Json:
         "n": whole_number("Pictures", "How many to make.", 1, _MAX_PICTURES, default=1),
         "references": {
             "title": "Reference pictures",
-            "description": "Uploads that the picture is made of.",
+            "description": "Uploads, or results of jobs, that it is made of.",
             "type": "array",
             "items": {"type": "string", "format": "upload"},
             "maxItems": references,
@@ -119,7 +119,7 @@ def text(title: str, description: str, most: int) -> Json:
 
 
 def upload(title: str, description: str) -> Json:
-    """A field with the id of an uploaded picture."""
+    """A field with a picture: the id of an upload, or a result of a job (`params.with_results`)."""
     return {"title": title, "description": description, "type": "string", "format": "upload"}
 
 
