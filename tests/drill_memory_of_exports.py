@@ -9,6 +9,7 @@ from accounts.models import User
 from conversations.models import Message
 from conversations.tests.rows import talk
 from privacy.erasing import erase
+from privacy.models import Deletion
 from simulator.process import RunningSimulator
 from tests.environment import inherited
 from tests.personas import new_user
@@ -55,6 +56,6 @@ def test_60_megabytes_of_messages_take_less_than_20_more(
         text=True,
         timeout=100,
     )
-    erase(alice, seconds=250)
+    erase(Deletion.objects.create(account=alice), seconds=250)
     assert done.returncode == 0, done.stderr
     assert 0 <= int(done.stdout.splitlines()[-1]) < MOST

@@ -159,6 +159,15 @@ def test_every_answer_is_listed_by_its_status() -> None:
             assert {"400", "429", "500", "503"} <= operation["responses"].keys()
 
 
+@pytest.mark.parametrize("status", ["402", "409", "429", "503"])
+def test_an_answer_that_may_ask_to_wait_has_the_header_for_it(status: str) -> None:
+    operations = [each for path in document()["paths"].values() for each in path.values()]
+    answers = [each["responses"][status] for each in operations if status in each["responses"]]
+
+    assert answers
+    assert all("retry-after" in map(str.lower, _whole(each)["headers"]) for each in answers)
+
+
 @pytest.mark.parametrize(
     "error",
     [

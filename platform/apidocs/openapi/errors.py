@@ -52,6 +52,7 @@ _GENERAL: dict[int, Errors] = {
 }
 _HEADERS = {
     401: ["www-authenticate"],
+    402: ["retry-after"],
     409: ["retry-after"],
     429: ["retry-after"],
     503: ["retry-after"],
