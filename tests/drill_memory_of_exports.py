@@ -56,6 +56,8 @@ def test_60_megabytes_of_messages_take_less_than_20_more(
         text=True,
         timeout=100,
     )
-    erase(Deletion.objects.create(account=alice), seconds=250)
+    deletion = Deletion.objects.create(account=alice)
+    erase(deletion, seconds=250)
+    deletion.delete()
     assert done.returncode == 0, done.stderr
     assert 0 <= int(done.stdout.splitlines()[-1]) < MOST

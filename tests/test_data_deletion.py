@@ -59,8 +59,10 @@ def filled(committed: None) -> Iterator[Callable[[str, str], User]]:
 
     yield fill
     for user in users:
-        erasing.erase(Deletion.objects.get_or_create(account=user)[0], seconds=60)
+        deletion, _ = Deletion.objects.get_or_create(account=user)
+        erasing.erase(deletion, seconds=60)
         erasing.erase_user(user)
+        deletion.delete()
     Entry.objects.all().delete()
 
 
