@@ -13,7 +13,6 @@ from typing import Final, TypedDict, Unpack
 from urllib.parse import urlsplit
 from uuid import UUID
 
-from asgiref.sync import async_to_sync
 from django.conf import settings
 from django.db import transaction
 from django.db.models.functions import Now
@@ -61,7 +60,6 @@ from projects.services.locks import lock_run
 from projects.services.log import append_events
 from projects.services.pull_requests import FAILED, PullRequest, open_pull_request
 from projects.types import MAX_APPLIED_BYTES, MAX_APPLIED_FILES, RunStatus
-from work.leases.keeper import get_lease_keeper
 
 CLAIM: Final = timedelta(seconds=120)
 # No write begins with less left of its claim: a call takes up to 20 seconds.
@@ -80,17 +78,22 @@ class Wishes(TypedDict, total=False):
 
 
 def apply_changes(
-    *, user: User, run_id: UUID, request_key: RequestKey | None, **wishes: Unpack[Wishes]
+    *,
+    user: User,
+    run_id: UUID,
+    request_key: RequestKey | None,
+    owner_id: UUID | None = None,
+    **wishes: Unpack[Wishes],
 ) -> tuple[Apply, bool]:
     """Write the staged files, or those at `paths`, in one commit to the repository. Returns the
-    order with its result, and whether an earlier request with that key has given it.
+    order with its result, and whether an earlier request with that key has given it. `owner_id` is
+    this process, where it has a lease; without one the claim alone counts.
 
     Raises NotFound, RunExecuting, NothingStaged, WorkspaceGone, ApplyInProgress, ValidationFailed,
-    IdempotencyMismatch, DatabaseUnavailable, and the errors of the host: nothing was written then,
-    unless the order is still open after HostUnavailable.
+    IdempotencyMismatch, and the errors of the host: nothing was written then, unless the order is
+    still open after HostUnavailable.
     """
     settle_lapsed(run=get_run(user, run_id))
-    owner_id = async_to_sync(_own_lease)()
     order, write = _claim(
         user=user, run_id=run_id, request_key=request_key, owner_id=owner_id, **wishes
     )
@@ -119,20 +122,13 @@ def discard(*, user: User, run_id: UUID, paths: Collection[str] | None = None) -
 # --- The claim ------------------------------------------------------------------------------------
 
 
-async def _own_lease() -> UUID:
-    """The owner that this process is, with a lease that is good for a while."""
-    keeper = get_lease_keeper()
-    await keeper.ensure()
-    return keeper.owner_id
-
-
 @transaction.atomic
 def _claim(
     *,
     user: User,
     run_id: UUID,
     request_key: RequestKey | None,
-    owner_id: UUID,
+    owner_id: UUID | None,
     target: str = "",
     branch: str = "",
     message: str = "",

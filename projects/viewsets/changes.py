@@ -2,6 +2,7 @@
 
 from uuid import UUID
 
+from asgiref.sync import async_to_sync
 from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
 
@@ -24,6 +25,7 @@ from projects.request_serializers import ApplyInputSerializer, DiscardInputSeria
 from projects.selectors.changes import get_changes
 from projects.serializers.changes import ApplySerializer, ChangesSerializer
 from projects.services import applies
+from work.leases.keeper import ensure_lease
 
 
 class ChangesViewSet(ViewSet):
@@ -59,6 +61,7 @@ class ChangesViewSet(ViewSet):
             user=request.user,
             run_id=session_id,
             request_key=read_request_key(request, body),
+            owner_id=async_to_sync(ensure_lease)(),
             **body,
         )
         return Response(ApplySerializer(order).data, headers=replayed(is_replayed))

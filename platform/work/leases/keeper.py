@@ -3,7 +3,7 @@
 import asyncio
 import contextvars
 import time
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import structlog
 
@@ -89,3 +89,11 @@ _keepers = LoopLocal(LeaseKeeper)
 def get_lease_keeper() -> LeaseKeeper:
     """The keeper of the running event loop's process."""
     return _keepers.get()
+
+
+async def ensure_lease() -> UUID:
+    """The owner that this process is, with a lease that is good for a while. Raises
+    DatabaseUnavailable."""
+    keeper = get_lease_keeper()
+    await keeper.ensure()
+    return keeper.owner_id
