@@ -79,7 +79,7 @@ def test_a_browser_shows_both_interfaces(web: Web, path: str) -> None:
     "path", ["/docs#/Authentication/signIn", "/redoc#tag/Authentication/operation/signIn"]
 )
 def test_a_link_to_an_operation_shows_its_examples(web: Web, path: str) -> None:
-    texts = {REQUESTS["SignIn"]["password"], FIELDS["refresh_token"]}
+    texts = {REQUESTS["SignIn"]["password"], FIELDS["RefreshInput TokenPair"]["refresh_token"]}
     assert_shown(f"{web.url}{path}", texts)
 
 

@@ -68,7 +68,9 @@ def test_it_says_in_a_sentence_that_the_database_cannot_be_reached(is_frozen: bo
         ended = run_against(f"postgres://platform@{LOOPBACK}:{server.getsockname()[1]}/platform")
 
     assert ended.returncode == 1
-    assert ended.stderr == "CommandError: The database cannot be reached.\n"
+    told, said = ended.stderr.splitlines()
+    assert "database.away" in told
+    assert said == "CommandError: The database cannot be reached."
 
 
 def run_against(database_url: str) -> subprocess.CompletedProcess[str]:

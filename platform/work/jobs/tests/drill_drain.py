@@ -117,11 +117,12 @@ def test_it_ends_although_the_database_is_frozen(simulator: RunningSimulator) ->
         proxy.flowing.clear()
         time.sleep(handlers.BRIEF_SECONDS + 0.5)
         worker.ask_to_stop()
-        worker.was_killed = True  # by itself, without a last word
+        worker.was_killed = True
         wait_until(lambda: worker.process.exit_code is not None, seconds=1 + LEAVE_SECONDS + 3)
         proxy.flowing.set()
 
-    assert worker.process.exit_code == 1
+    # By itself: in order where its statements gave up in time, or without a last word.
+    assert worker.process.exit_code in (0, 1)
 
 
 def test_a_claim_that_nobody_heard_of_is_put_back(simulator: RunningSimulator) -> None:
