@@ -4,7 +4,7 @@ from common.ownership import Delete, Owned
 from conversations.models import Attachment, Conversation, Feedback, Message, Share, Space
 from conversations.services.authors import erase_author
 from conversations.services.erasing import cancel_replies, erase_attachments
-from conversations.services.told_events import erase_told
+from conversations.services.told_events import erase_from_events
 
 OWNED = (
     Owned(
@@ -31,7 +31,7 @@ OWNED = (
         owners=("account",),
         exported="id name instructions shared created_at updated_at",
         left_out="account_id",
-        on_deletion=Delete(rewrite=erase_told),
+        on_deletion=Delete(rewrite=erase_from_events),
     ),
     Owned(
         Feedback,

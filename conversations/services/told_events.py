@@ -20,13 +20,14 @@ _AUTHORS = (
 )
 
 
-def erase_told(user: User, after: str) -> Iterator[str]:
+def erase_from_events(user: User, after: str) -> Iterator[str]:
     """Overwrite the user's name, the names of their spaces, and the titles of their conversations
     and of those that begin with their words, in the streams of all who were in a team with them.
     What does not exist any more is overwritten, too, because no row says whose it was. The marks
     are the ids of those whose streams are done.
 
-    A title that `erase_author` has not overwritten yet would be told again afterwards."""
+    Call it after `erase_author`: a change of a conversation whose title is not overwritten yet
+    would bring that title into the streams again."""
 
     def overwrite(told: list[dict[str, Any]]) -> None:
         _overwrite_spaces(told, user)

@@ -11,7 +11,7 @@ from ai.providers.errors import AnswerTooLate, ProviderError, UpstreamError
 from ai.providers.http_calls import HttpCall, answered, broken, read_body
 from ai.providers.payloads import without_nul
 from ai.providers.sse import SseSplitter
-from ai.providers.surrogates import MARK, join_halves, split_half, with_halves
+from ai.providers.surrogates import MARK, join_halves, split_half, unmark_halves
 from ai.providers.types import ChatEvent, Deadlines, Delta, Finish, FinishReason, Usage
 from common.http import TransportError, UpstreamClient, UpstreamResponse
 
@@ -65,7 +65,7 @@ class AnswerReader(ABC):
         if type(self._half) is not kind:
             events += self.unpaired()
         before = self._half.text if self._half is not None else ""
-        text, half = split_half(before + with_halves(text))
+        text, half = split_half(before + unmark_halves(text))
         self._half = kind(half) if half else None
         return join_halves(text)
 

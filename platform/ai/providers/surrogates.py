@@ -20,7 +20,7 @@ def mark_halves(text: str) -> str:
     return _HALF.sub(lambda half: MARK + chr(ord(half[0]) + _OFFSET), text)
 
 
-def with_halves(text: str) -> str:
+def unmark_halves(text: str) -> str:
     """A text whose halves were marked, with the halves themselves."""
     return _MARKED.sub(lambda marked: chr(ord(marked[1]) - _OFFSET), text)
 
