@@ -103,6 +103,12 @@ def _reviewed(alice: "Person") -> Ids:
     return {"session_id": alice.wait(f"/api/project/sessions/{run['id']}", "paused")["id"]}
 
 
+def _written(alice: "Person") -> Ids:
+    """A run whose files are written."""
+    run = alice.ask("POST", "/api/project/sessions", _run(alice, {}))
+    return {"session_id": alice.wait(f"/api/project/sessions/{run['id']}", "completed")["id"]}
+
+
 def _clip(alice: "Person") -> Ids:
     """A clip that is made."""
     job = alice.ask("POST", "/api/videos", {"model": "veo-3.1", "prompt": "A sea.", "seconds": 8})
@@ -273,6 +279,7 @@ IDS: dict[str, Callable[["Person"], Ids]] = {
     f"{_RUN}/plan": _reviewed,
     f"{_RUN}/control": _reviewed,
     f"{_RUN}/message": _reviewed,
+    f"{_RUN}/changes/apply": _written,
     "/api/jobs/{job_id}/retry": _failed_picture,
     "/api/videos/{job_id}/extend": _clip,
     "/api/videos/{job_id}/extend/estimate": _clip,

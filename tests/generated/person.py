@@ -69,7 +69,6 @@ class Person:
         self.user = new_user("alice", plan="max", balance_usd=1000)
         User.objects.filter(pk=self.user.pk).update(email_verified=True, verified_by_holder=True)
         self.password = PASSWORD
-        self._key = new_key(self.user)[1]
         self.hosted = Hosted.create(self.simulator, HostKind.GITHUB)
         self.file_id = self.simulator.drive.add_file(self.hosted.login, "notes.txt", "Waves.\n")
         resources = {each.resource for each in self._operations.values()}
@@ -77,11 +76,15 @@ class Person:
         self._resources = Resources(owned, self.random)
         self.link = ""
         self._sign_in()
+        self._make_key()
 
     def _sign_in(self) -> None:
         self.user.refresh_from_db()
         with transaction.atomic():
             self.signed_in = open_session(self.user)
+
+    def _make_key(self) -> None:
+        self._key = new_key(self.user)[1]
 
     # --- Requests ---------------------------------------------------------------------------------
 
@@ -176,7 +179,9 @@ class Person:
         is_good = response.status_code < 300
         if response.status_code == 404 or (operation.method == "DELETE" and is_good):
             self._resources.forget(operation.resource, ids)
-        if response.status_code == 401 or operation.path.startswith("/api/auth"):
+        if response.status_code == 401 and operation.path.startswith("/v1"):
+            self._make_key()
+        elif response.status_code == 401 or operation.path.startswith("/api/auth"):
             self._sign_in()
         elif is_good and operation.name == "DELETE /api/users/me":
             self._begin()
