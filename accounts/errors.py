@@ -19,6 +19,20 @@ class InvalidToken(Unauthenticated):
     message = "The token is invalid, expired or revoked. Sign in again."
 
 
+class NotSignedIn(Unauthenticated):
+    """Of a page that asks for the pair of its cookie: there is no cookie (any more)."""
+
+    code = "not_signed_in"
+    message = "Nobody is signed in in this browser. Sign in."
+
+
+class ForeignOrigin(Forbidden):
+    """The cookie is for pages of the service itself."""
+
+    code = "foreign_origin"
+    message = "Only pages of this service sign in by cookie, and `Origin` names none of them."
+
+
 class InvalidIdToken(InvalidToken):
     """One text for every cause, as for InvalidToken."""
 

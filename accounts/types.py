@@ -46,13 +46,14 @@ UNKNOWN_CLIENT = Client()
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """A user with a new pair of tokens. `expires_in` is the lifetime of the access token in
-    seconds."""
+    """A user with a new pair of tokens. `expires_in` and `refresh_expires_in` are the lifetimes of
+    the access token and of the refresh token in seconds."""
 
     user: User
     access_token: str
     refresh_token: str
     expires_in: int
+    refresh_expires_in: int
 
 
 class ProfileChanges(TypedDict, total=False):

@@ -61,6 +61,7 @@ THEIRS = {
     *("log_format", "pg_partman", "proxy_read_timeout", "proxy_set_header"),
     *("synchronous_standby_names", "last_failed_time", "max_wal_size", "LimitNOFILE"),
     *("OTEL_TRACES_EXPORTER", "OTEL_PROPAGATORS"),
+    *("HttpOnly", "SameSite", "changeOrigin"),
     *("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"),
 }
 NOT_OURS = {"var", "node_modules", "__pycache__", "recordings"}

@@ -9,7 +9,7 @@ from django.core.validators import RegexValidator
 from rest_framework.serializers import ValidationError
 
 from accounts.pictures import validate_picture_url
-from common.fields import IdField, TextField
+from common.fields import FlagField, IdField, TextField
 from common.locales import LANGUAGE_TAG
 
 # Control characters, and the separators of lines and paragraphs: a name is one line.
@@ -31,6 +31,17 @@ class DeviceIdField(IdField):
             required=False,
             help_text="A random UUID that the client keeps. Wrong passwords that are tried "
             "elsewhere do not delay a device from which the account was signed in to before.",
+        )
+
+
+class CookieField(FlagField):
+    """Does a page of ours want its refresh token in a cookie?"""
+
+    def __init__(self) -> None:
+        super().__init__(
+            default=False,
+            help_text="For pages of the service itself: the refresh token comes in a cookie that "
+            "scripts cannot read, and `refresh_token` of the answer is null.",
         )
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from accounts.fields import AddressField
-from accounts.serializers.fields import DeviceIdField, PasswordField
+from accounts.serializers.fields import CookieField, DeviceIdField, PasswordField
 from common.fields import TextField
 
 
@@ -35,3 +35,4 @@ class ChangePasswordSerializer(serializers.Serializer[Any]):
     current_password = PasswordField()
     new_password = PasswordField()
     device_id = DeviceIdField()
+    cookie = CookieField()

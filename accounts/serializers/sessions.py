@@ -4,10 +4,11 @@ from typing import Any
 
 from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
+from rest_framework.serializers import ValidationError
 
 from accounts.fields import AddressField
 from accounts.models import UserSession
-from accounts.serializers.fields import DeviceIdField, NameField, PasswordField
+from accounts.serializers.fields import CookieField, DeviceIdField, NameField, PasswordField
 from accounts.serializers.users import UserSerializer
 from accounts.types import SignedIn
 from common.fields import TextField
@@ -18,12 +19,14 @@ class SignUpSerializer(serializers.Serializer[Any]):
     password = PasswordField()
     name = NameField(required=False)
     device_id = DeviceIdField()
+    cookie = CookieField()
 
 
 class SignInSerializer(serializers.Serializer[Any]):
     email = TextField()
     password = PasswordField()
     device_id = DeviceIdField()
+    cookie = CookieField()
 
 
 @extend_schema_serializer(component_name="GoogleSignIn")
@@ -36,18 +39,34 @@ class IdTokenSerializer(serializers.Serializer[Any]):
         help_text="What the page gave to Google's button; then the token has to carry it.",
     )
     device_id = DeviceIdField()
+    cookie = CookieField()
 
 
 @extend_schema_serializer(component_name="RefreshInput")
 class RefreshSerializer(serializers.Serializer[Any]):
-    refresh_token = TextField()
+    """With `cookie`, the token is in the cookie."""
+
+    refresh_token = TextField(required=False, help_text="Required, unless `cookie` is true.")
+    cookie = CookieField()
+
+    def validate(self, values: dict[str, Any]) -> dict[str, Any]:
+        problem = ""
+        if "refresh_token" not in values and not values["cookie"]:
+            problem = str(self.fields["refresh_token"].error_messages["required"])
+        elif "refresh_token" in values and values["cookie"]:
+            problem = "Leave it out: with `cookie` it is read there."
+        if problem:
+            raise ValidationError({"refresh_token": problem})
+        return values
 
 
 class TokenPairSerializer(serializers.Serializer[SignedIn]):
     """The answer of every sign-in; `expires_in` is in seconds, of the access token."""
 
     access_token = serializers.CharField(read_only=True)
-    refresh_token = serializers.CharField(read_only=True)
+    refresh_token = serializers.CharField(
+        read_only=True, allow_null=True, help_text="Null where it is in the cookie."
+    )
     token_type = serializers.CharField(default="bearer", read_only=True)
     expires_in = serializers.IntegerField(read_only=True)
     user = UserSerializer(read_only=True)

@@ -207,10 +207,12 @@ def _end_of(session: UserSession) -> datetime:
 
 def _pair(user: User, session: UserSession) -> SignedIn:
     claims = tokens.RefreshClaims(user.pk, user.token_version, session.pk, session.current)
-    ends_at = _end_of(session)
+    now, ends_at = timezone.now(), _end_of(session)
+    refresh_ends_at = min(session.rotated_at + tokens.REFRESH_LIFETIME, ends_at)
     return SignedIn(
         user=user,
         access_token=tokens.access_token(claims, ends_at=ends_at),
         refresh_token=tokens.refresh_token(claims, session.rotated_at, ends_at=ends_at),
-        expires_in=int(min(tokens.ACCESS_LIFETIME, ends_at - timezone.now()).total_seconds()),
+        expires_in=int(min(tokens.ACCESS_LIFETIME, ends_at - now).total_seconds()),
+        refresh_expires_in=int((refresh_ends_at - now).total_seconds()),
     )

@@ -6,7 +6,7 @@ from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.errors import TooManyAttempts, TooManyEmails
+from accounts.errors import ForeignOrigin, TooManyAttempts, TooManyEmails
 from accounts.selectors.emailed_tokens import is_reset_token
 from accounts.serializers.emails import AcceptedSerializer
 from accounts.serializers.passwords import (
@@ -20,6 +20,7 @@ from accounts.serializers.sessions import TokenPairSerializer
 from accounts.services import passwords
 from accounts.types import AuthenticatedRequest
 from accounts.viewsets.clients import read_with_client
+from accounts.viewsets.pair_requests import read_pair_request
 from common.openapi import error_responses
 from common.validation import read
 from common.viewsets import ViewSet
@@ -74,10 +75,9 @@ class PasswordViewSet(ViewSet):
     @extend_schema(
         operation_id="changePassword",
         request=ChangePasswordSerializer,
-        responses={200: TokenPairSerializer, **error_responses(TooManyAttempts)},
+        responses={200: TokenPairSerializer, **error_responses(ForeignOrigin, TooManyAttempts)},
     )
     def change(self, request: AuthenticatedRequest) -> Response:
         """Set a new password, and sign out everywhere but here."""
-        values = read_with_client(request, ChangePasswordSerializer)
-        signed_in = passwords.change_password(user=request.user, **values)
-        return Response(TokenPairSerializer(signed_in).data)
+        asked = read_pair_request(request, ChangePasswordSerializer)
+        return asked.answer(passwords.change_password(user=request.user, **asked.values))

@@ -11,6 +11,7 @@ from rest_framework.response import Response
 from accounts.errors import (
     AccountSuspended,
     EmailTaken,
+    ForeignOrigin,
     IdentityProviderOff,
     IdentityProviderUnavailable,
     IdentityTaken,
@@ -19,6 +20,7 @@ from accounts.errors import (
     InvalidCredentials,
     InvalidIdToken,
     InvalidToken,
+    NotSignedIn,
     SignUpClosed,
     TooManyAttempts,
     TooManySignUps,
@@ -34,7 +36,8 @@ from accounts.serializers.sessions import (
 from accounts.serializers.users import UserSerializer
 from accounts.services import identities, sessions, users
 from accounts.types import AuthenticatedRequest
-from accounts.viewsets.clients import read_with_client
+from accounts.viewsets import refresh_cookie
+from accounts.viewsets.pair_requests import read_pair_request
 from common.openapi import error_responses
 from common.pagination import PAGE_PARAMETERS, NewestFirst
 from common.viewsets import ViewSet
@@ -51,7 +54,7 @@ class SignInViewSet(ViewSet):
         request=SignUpSerializer,
         responses={
             201: TokenPairSerializer,
-            **error_responses(SignUpClosed, EmailTaken, TooManySignUps),
+            **error_responses(ForeignOrigin, SignUpClosed, EmailTaken, TooManySignUps),
         },
     )
     def sign_up(self, request: Request) -> Response:
@@ -59,21 +62,21 @@ class SignInViewSet(ViewSet):
 
         A mail with a link is sent, which verifies the address.
         """
-        signed_in = sessions.sign_up(**read_with_client(request, SignUpSerializer))
-        return Response(TokenPairSerializer(signed_in).data, status=status.HTTP_201_CREATED)
+        asked = read_pair_request(request, SignUpSerializer)
+        return asked.answer(sessions.sign_up(**asked.values), status.HTTP_201_CREATED)
 
     @extend_schema(
         operation_id="signIn",
         request=SignInSerializer,
         responses={
             200: TokenPairSerializer,
-            **error_responses(InvalidCredentials, AccountSuspended, TooManyAttempts),
+            **error_responses(InvalidCredentials, ForeignOrigin, AccountSuspended, TooManyAttempts),
         },
     )
     def sign_in(self, request: Request) -> Response:
         """Sign in by address and password."""
-        signed_in = sessions.sign_in(**read_with_client(request, SignInSerializer))
-        return Response(TokenPairSerializer(signed_in).data)
+        asked = read_pair_request(request, SignInSerializer)
+        return asked.answer(sessions.sign_in(**asked.values))
 
     @extend_schema(
         operation_id="signInWithGoogle",
@@ -84,6 +87,7 @@ class SignInViewSet(ViewSet):
                 InvalidIdToken,
                 IdTokenUsed,
                 InvalidCredentials,
+                ForeignOrigin,
                 AccountSuspended,
                 IdentityTaken,
                 IdentityUnverified,
@@ -98,13 +102,16 @@ class SignInViewSet(ViewSet):
 
         A token signs in once, within ten minutes after it was issued.
         """
-        signed_in = identities.sign_in_with_google(**read_with_client(request, IdTokenSerializer))
-        return Response(TokenPairSerializer(signed_in).data)
+        asked = read_pair_request(request, IdTokenSerializer)
+        return asked.answer(identities.sign_in_with_google(**asked.values))
 
     @extend_schema(
         operation_id="refreshTokens",
         request=RefreshSerializer,
-        responses={200: TokenPairSerializer, **error_responses(InvalidToken, AccountSuspended)},
+        responses={
+            200: TokenPairSerializer,
+            **error_responses(InvalidToken, NotSignedIn, ForeignOrigin, AccountSuspended),
+        },
     )
     def refresh(self, request: Request) -> Response:
         """Exchange a refresh token for a new pair of tokens.
@@ -113,9 +120,20 @@ class SignInViewSet(ViewSet):
         it counts as stolen, and its session is ended: all tokens that descend from the same sign-in
         are revoked, access tokens too. A session is also refused when it has reached its maximum
         age (90 days, unless configured otherwise). Then sign in again.
+
+        With `cookie`, the token is read from the cookie `refresh_token`, and its successor takes
+        its place there.
         """
-        signed_in = sessions.refresh(**read_with_client(request, RefreshSerializer))
-        return Response(TokenPairSerializer(signed_in).data)
+        asked = read_pair_request(request, RefreshSerializer)
+        if not asked.by_cookie:
+            return asked.answer(sessions.refresh(**asked.values))
+        token = refresh_cookie.read(request)
+        try:
+            return asked.answer(sessions.refresh(**asked.values, refresh_token=token))
+        except InvalidToken as error:
+            response = self.handle_exception(error)
+            refresh_cookie.remove(response)
+            return response
 
 
 class SessionViewSet(ViewSet):
@@ -130,7 +148,7 @@ class SessionViewSet(ViewSet):
     def sign_out(self, request: AuthenticatedRequest) -> Response:
         """Sign out everywhere: all tokens of the account are void."""
         users.revoke_sessions(user=request.user)
-        return Response(status=status.HTTP_204_NO_CONTENT)
+        return refresh_cookie.signed_out(request)
 
     @extend_schema(
         operation_id="listSessions",
@@ -150,6 +168,8 @@ class SessionViewSet(ViewSet):
         Ending the current session is signing out on this device alone.
         """
         sessions.end_session(user=request.user, session_id=session_id)
+        if session_id == request.auth.session_id:
+            return refresh_cookie.signed_out(request)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     @extend_schema(operation_id="endOtherSessions", request=None, responses={204: None})

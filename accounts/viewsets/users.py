@@ -1,12 +1,12 @@
 """`/api/users/me`: the profile, and closing the account."""
 
 from drf_spectacular.utils import extend_schema
-from rest_framework import status
 from rest_framework.response import Response
 
 from accounts.serializers.users import ProfileChangesSerializer, ProfileSerializer
 from accounts.services import users
 from accounts.types import AuthenticatedRequest
+from accounts.viewsets import refresh_cookie
 from common.validation import read
 from common.viewsets import ViewSet
 
@@ -36,4 +36,4 @@ class ProfileViewSet(ViewSet):
         request.
         """
         users.deactivate(user=request.user)
-        return Response(status=status.HTTP_204_NO_CONTENT)
+        return refresh_cookie.signed_out(request)

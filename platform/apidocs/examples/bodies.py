@@ -15,6 +15,7 @@ from apidocs.examples.story import (
     OTHER_CHAT,
     PICTURE_PROMPT,
     QUESTION,
+    REFRESH_TOKEN,
     USAGE,
     Like,
 )
@@ -113,6 +114,7 @@ REQUESTS: dict[str, Any] = {
         "max_parallel": 2,
         "budget_usd": 5,
     },
+    "RefreshInput": {"refresh_token": REFRESH_TOKEN},
     "ReplyInput": {"model": OTHER_CHAT},
     "ResetPassword": {"token": _TOKEN, "password": _PASSWORD},
     "ResetToken": {"token": _TOKEN},

@@ -13,6 +13,7 @@ from apidocs.examples.story import (
     NEXT_WEEK,
     OTHER_CHAT,
     QUESTION,
+    REFRESH_TOKEN,
     SOON,
     SUMMARY,
     USAGE,
@@ -155,7 +156,6 @@ FIELDS: dict[str, dict[str, Any]] = {
         "reads": ["README.md"],
         "writes": ["guide/tides.md"],
     },
-    "RefreshInput TokenPair": {"refresh_token": "rt_4vXb2Vv0r3gkqJmH1nq8yQ"},
     "Repository": {
         "can_write": True,
         "commit": COMMIT,
@@ -171,6 +171,7 @@ FIELDS: dict[str, dict[str, Any]] = {
     "TokenPair": {
         "access_token": "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiIwMWEyMTIyNSJ9.c2lnbmF0dXJl",
         "expires_in": 900,
+        "refresh_token": REFRESH_TOKEN,
         "token_type": "bearer",
     },
     "TokenPricing": {

@@ -56,6 +56,7 @@ ANSWER = (
 )
 SUMMARY = "Two bulges of water, below which the earth turns."
 GUIDE = "# Tides\n\n" + ANSWER + "\n"
+REFRESH_TOKEN = "rt_4vXb2Vv0r3gkqJmH1nq8yQ"  # noqa: S105 - nobody's
 FAILURE = "The model's provider failed before it answered. Nothing was billed; try again."
 INSTRUCTIONS = "Explain it in two sentences, without formulas."
 PICTURE_PROMPT = "A lighthouse at dusk, in watercolours."
