@@ -46,6 +46,16 @@ def test_a_new_conversation_comes_as_its_row(user: User, client: APIClient) -> N
     assert data["conversation"]["id"] == made["id"]
 
 
+def test_the_list_says_from_where_on_later_changes_come(user: User, client: APIClient) -> None:
+    client.post(PATH, {"title": "Sea"}, format="json")
+    after_seq = client.get(PATH)["X-Next-Seq"]
+    client.post(PATH, {"title": "Lake"}, format="json")
+
+    [event] = client.get("/api/events", {"after_seq": after_seq}).json()
+
+    assert event["data"]["conversation"]["title"] == "Lake"
+
+
 def test_a_renamed_and_a_moved_one_come_as_their_rows(user: User, client: APIClient) -> None:
     conversation = talk(user, "Hi", "Hello")
     space = client.post("/api/spaces", {"name": "Water"}, format="json").json()

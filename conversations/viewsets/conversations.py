@@ -46,6 +46,9 @@ from conversations.serializers.conversations import (
 )
 from conversations.serializers.documents import ConversationDocumentSerializer
 from conversations.services import conversations
+from events.replay import FOLLOW_FROM
+from events.selectors import get_head
+from events.types import USER_STREAM
 
 
 class ConversationViewSet(ViewSet):
@@ -53,23 +56,29 @@ class ConversationViewSet(ViewSet):
 
     @extend_schema(
         operation_id="listConversations",
-        parameters=[*PAGE_PARAMETERS, ConversationsQuerySerializer],
+        parameters=[*PAGE_PARAMETERS, ConversationsQuerySerializer, FOLLOW_FROM],
         responses={200: ConversationRowSerializer(many=True), **error_responses(SpaceNotFound)},
     )
     def list(self, request: AuthenticatedRequest) -> Response:
         """Your conversations: first the pinned ones, then the others; within each, the most
         recently active first.
 
-        With `space_id` those of a space of yours, or of one that is shared with you.
+        With `space_id` those of a space of yours, or of one that is shared with you. A socket
+        `/api/ws` that is opened with the `X-Next-Seq` of the answer brings all later changes.
         """
         asked = read(ConversationsQuerySerializer, request.query_params.dict())
         space_id = asked.get("space_id")
         space = None if space_id is None else find_space(request.user, space_id)
+        # Read before the list: what changes meanwhile is told once more, and nothing is missed.
+        head = get_head(request.user, USER_STREAM, request.user.pk)
         if not asked.get("q"):
-            return _page(request, space)
-        with in_time():
-            search = search_for(space.account if space else request.user, asked["q"])
-            return _page(request, space, search)
+            answer = _page(request, space)
+        else:
+            with in_time():
+                search = search_for(space.account if space else request.user, asked["q"])
+                answer = _page(request, space, search)
+        answer["X-Next-Seq"] = str(head)
+        return answer
 
     @extend_schema(
         operation_id="createConversation",

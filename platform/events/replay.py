@@ -42,6 +42,14 @@ NEXT_SEQ = OpenApiParameter(
     response=[200],
     description="The `after_seq` of the next page.",
 )
+# For a list that a user's own stream keeps up to date.
+FOLLOW_FROM = OpenApiParameter(
+    "X-Next-Seq",
+    int,
+    OpenApiParameter.HEADER,
+    response=[200],
+    description="The `after_seq` with which `/api/ws` brings what changes after this list.",
+)
 
 
 def limit_of(request: AuthenticatedRequest) -> int:
