@@ -1,0 +1,86 @@
+import { answer, api } from '#api/client.ts';
+import { Refusal } from '#api/refusal.ts';
+import { session } from '#api/session.svelte.ts';
+import type { components } from '#api/schema.d.ts';
+
+export type Model = components['schemas']['PickerModel'];
+
+/** What a reply has cost, of which `plan` was paid by the model's allowance. */
+export interface Payment {
+  paid_by_plan_usd: number | null;
+}
+
+/** The models on offer, loaded once, with what is left of each. */
+export class Models {
+  all = $state.raw<Model[]>([]);
+  isLoaded = $state(false);
+  /** Why they could not be loaded. */
+  refusal = $state.raw<Refusal | null>(null);
+  /** The chat models that the user wants to be offered, favourites first. */
+  readonly chat = $derived(
+    this.all.filter(({ modality, preferences }) => modality === 'chat' && preferences?.enabled)
+  );
+  /** The chat model that answers where nothing names one. */
+  readonly default = $derived(this.chat.find((model) => model.default) ?? this.chat[0] ?? null);
+  #loading: Promise<void> | null = null;
+  #userId: string | undefined;
+
+  /** Loads the models, unless that has been done for this user or is under way. */
+  load(): Promise<void> {
+    if (this.#userId !== session.user?.id) this.#forget();
+    this.#loading ??= this.#load();
+    return this.#loading;
+  }
+
+  /** Loads them anew: what can be called, and what is left, may have changed. */
+  reload(): Promise<void> {
+    this.#loading = this.#load();
+    return this.#loading;
+  }
+
+  /** The model of an id or of a former name, null where it is not on offer (any more). */
+  find(id: string | null | undefined): Model | null {
+    if (!id) return null;
+    return this.all.find((model) => model.id === id || model.aliases.includes(id)) ?? null;
+  }
+
+  /** The name to show for an id. */
+  nameOf(id: string): string {
+    return this.find(id)?.display_name ?? id;
+  }
+
+  /** Takes what a reply has cost off what is left of its model. */
+  paid(id: string, { paid_by_plan_usd }: Payment): void {
+    const paid = this.find(id);
+    if (!paid || !paid_by_plan_usd) return;
+    const remaining_usd = Math.max(0, paid.remaining_usd - paid_by_plan_usd);
+    this.#replace({ ...paid, remaining_usd });
+  }
+
+  #forget(): void {
+    this.#userId = session.user?.id;
+    this.#loading = null;
+    this.all = [];
+    this.isLoaded = false;
+  }
+
+  /** Puts a model, as it is now, into the place of the one with its id. */
+  #replace(changed: Model): void {
+    this.all = this.all.map((model) => (model.id === changed.id ? changed : model));
+  }
+
+  async #load(): Promise<void> {
+    this.refusal = null;
+    try {
+      this.all = await answer(api.GET('/api/models'));
+      this.isLoaded = true;
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      this.refusal = error;
+      this.#loading = null;
+    }
+  }
+}
+
+/** The models, for all features. */
+export const models = new Models();
