@@ -6,9 +6,11 @@ from accounts.viewsets.agents import AgentViewSet
 from accounts.viewsets.emails import VerificationMailViewSet, VerifyEmailViewSet
 from accounts.viewsets.passwords import ForgottenPasswordViewSet, PasswordViewSet
 from accounts.viewsets.sessions import SessionViewSet, SignInViewSet
+from accounts.viewsets.sign_in_options import SignInOptionsViewSet
 from accounts.viewsets.users import ProfileViewSet
 
 auth_routes = [
+    path("options", SignInOptionsViewSet.as_view({"get": "retrieve"})),
     path("signup", SignInViewSet.as_view({"post": "sign_up"})),
     path("login", SignInViewSet.as_view({"post": "sign_in"})),
     path("google", SignInViewSet.as_view({"post": "sign_in_with_google"})),

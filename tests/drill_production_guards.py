@@ -107,6 +107,7 @@ UNSAFE = [
     ({"EMAIL_URL": "smtp://mail.example.com:25"}, "EMAIL_URL must begin with smtp+tls"),
     ({"GOOGLE_JWKS_URL": "http://127.0.0.1:1/identity/jwks"}, "GOOGLE_JWKS_URL"),
     ({"GOOGLE_JWKS_URL": ""}, "GOOGLE_JWKS_URL"),
+    ({"GOOGLE_AUTHORIZE_URL": "http://127.0.0.1:1/identity/authorize"}, "GOOGLE_AUTHORIZE_URL"),
     ({"API_HOST": "https://api.example.com"}, "API_HOST"),
     ({"API_HOST": "api.example.com:443"}, "API_HOST"),
     ({"API_HOST": "*.example.com"}, "API_HOST"),

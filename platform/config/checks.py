@@ -62,6 +62,8 @@ def production_dangers() -> Iterator[str]:
     yield from _secret_dangers()
     if not settings.GOOGLE_JWKS_URL.startswith("https://"):
         yield "GOOGLE_JWKS_URL must begin with https: keys from there open accounts."
+    if not _is_https(settings.GOOGLE_AUTHORIZE_URL):
+        yield "GOOGLE_AUTHORIZE_URL must begin with https: people enter their passwords there."
     yield from _network_dangers()
     yield from transport_dangers()
     yield from _mail_dangers()

@@ -63,5 +63,5 @@ def _context() -> dict[str, object]:
         "api_url": f"https://{api_host}/v1" if api_host else f"{settings.PUBLIC_BASE_URL}/v1",
         "web_app_url": "" if web_app == settings.PUBLIC_BASE_URL else web_app,
         "is_production": settings.PRODUCTION,
-        "credentials": settings.VAR_DIR / "demo.json" if settings.DEMO_SEEDS else None,
+        "credentials": settings.DEMO_FILE if settings.DEMO_SEEDS else None,
     }

@@ -121,6 +121,7 @@ class Configuration:
         return {
             "GOOGLE_CLIENT_IDS": "simulator",
             "GOOGLE_ISSUERS": "https://identity.simulator.test",
+            "GOOGLE_AUTHORIZE_URL": f"{self.simulator_url}/identity/authorize",
             "GOOGLE_JWKS_URL": f"{self.simulator_url}/identity/jwks",
         }
 

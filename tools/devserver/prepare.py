@@ -34,9 +34,8 @@ def main() -> None:
 
 def make_demo() -> None:
     """The demo accounts, with what they have, and their credentials in VAR_DIR."""
-    credentials = settings.VAR_DIR / "demo.json"
-    _step("create_demo", "--write", str(credentials))
-    email = json.loads(credentials.read_text())["email"]
+    _step("create_demo", "--write", str(settings.DEMO_FILE))
+    email = json.loads(settings.DEMO_FILE.read_text())["email"]
     _step("create_demo_runs", email)
     _step("create_demo_gallery", email)
     _step("create_demo_content")

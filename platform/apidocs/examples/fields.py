@@ -84,6 +84,7 @@ FIELDS: dict[str, dict[str, Any]] = {
     "CouncilSession Project ProjectSession": {"last_seq": 42},
     "CouncilSession ProjectSession": {"models": [CHAT, OTHER_CHAT]},
     "DebatePosition": {"changed": True},
+    "DemoCredentials": {"email": "demo@example.com", "password": "Qh3vN8wLr2TzKx5m"},
     "DiffStats": {"similarity": 0.8},
     "Entitlements Plan": {"features": {"council": True, "projects": True, "videos": True}},
     "Entitlements PlanChange Subscription User": {"plan": "pro"},
@@ -91,6 +92,10 @@ FIELDS: dict[str, dict[str, Any]] = {
     "FeatureFlags": {"flags": {"public_sharing": True, "sign_up": True}},
     "ForgotPassword User VerifiedEmail": {"email": "alice@example.com"},
     "FreeMessages": {"limit": 10, "used": 3, "window_hours": 4},
+    "GoogleAuthorization": {
+        "authorize_url": "https://accounts.google.com/o/oauth2/v2/auth",
+        "client_id": "123-abc.apps.googleusercontent.com",
+    },
     "ImageTokens": {"image_tokens": 0, "text_tokens": 12},
     "Job": {"cost_usd": 0.023, "model": "gpt-image-2.5-flare", "progress": 100, "total_seconds": 9},
     "Job JobOutput": {"thumbnail_url": LINK},

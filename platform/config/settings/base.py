@@ -270,10 +270,14 @@ OPERATORS_NEED_SECOND_FACTOR = False
 API_KEY_PEPPER: str = env.str("API_KEY_PEPPER", "")
 # Earlier ones: keys are found under them, and hashed under API_KEY_PEPPER when they are used.
 API_KEY_PEPPER_FALLBACKS: list[str] = env.list("API_KEY_PEPPER_FALLBACKS", default=[])
-# Sign-in with Google: the accepted client ids, and the URL of its keys. Off without a client id.
+# Sign-in with Google: the accepted client ids, of which the first is the web app's, the page that
+# signs people in, and the URL of its keys. Off without a client id.
 GOOGLE_CLIENT_IDS: list[str] = env.list("GOOGLE_CLIENT_IDS", default=[])
 GOOGLE_ISSUERS: list[str] = env.list(
     "GOOGLE_ISSUERS", default=["https://accounts.google.com", "accounts.google.com"]
+)
+GOOGLE_AUTHORIZE_URL: str = env.str(
+    "GOOGLE_AUTHORIZE_URL", "https://accounts.google.com/o/oauth2/v2/auth"
 )
 GOOGLE_JWKS_URL: str = env.str("GOOGLE_JWKS_URL", "https://www.googleapis.com/oauth2/v3/certs")
 
@@ -370,6 +374,8 @@ SELF_SERVICE_TOPUP = False
 # May demo accounts be created (`manage.py create_demo`)? The local default allows it in a database
 # of its own; in another one the user has to. Development only.
 DEMO_SEEDS: bool = env.bool("DEMO", False)
+# Their credentials, as the local default keeps them.
+DEMO_FILE = VAR_DIR / "demo.json"
 
 # --- Sockets ------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ import pytest
 from devserver import configuration
 from simulator.identity import CLIENT_ID, ISSUER
 
-SIGN_IN = ("GOOGLE_CLIENT_IDS", "GOOGLE_ISSUERS", "GOOGLE_JWKS_URL")
+SIGN_IN = ("GOOGLE_AUTHORIZE_URL", "GOOGLE_CLIENT_IDS", "GOOGLE_ISSUERS", "GOOGLE_JWKS_URL")
 
 
 def google_settings(tmp_path: Path, **environ: str) -> dict[str, str]:
@@ -21,6 +21,7 @@ def test_the_simulator_stands_in_for_google(tmp_path: Path) -> None:
     assert settings["GOOGLE_CLIENT_IDS"] == CLIENT_ID
     assert settings["GOOGLE_ISSUERS"] == ISSUER
     simulator = configuration.resolve({}, tmp_path).simulator_url
+    assert settings["GOOGLE_AUTHORIZE_URL"] == f"{simulator}/identity/authorize"
     assert settings["GOOGLE_JWKS_URL"] == f"{simulator}/identity/jwks"
 
 
