@@ -47,6 +47,7 @@ class RunTimes:
         self._share: dict[str, float] = {}
         self._done = self._all = 0.0
         self._began = self._said = 0.0
+        self._workers: set[str] = set()
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         self._expect(item.nodeid for item in session.items)
@@ -56,6 +57,10 @@ class RunTimes:
         self._expect(ids)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        worker = getattr(report, "worker_id", "")
+        if worker not in self._workers:  # its first test waits for the database of all its tests
+            self._workers.add(worker)
+            return
         self._seconds[path_of_test(report.nodeid)] += report.duration
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
