@@ -1,0 +1,37 @@
+export interface Part {
+  text: string;
+  isMatch: boolean;
+}
+
+/**
+ * A text in parts, of which those match that begin a word with one of the query's words. Case and accents
+ * do not count, as in the search of the service.
+ */
+export function marked(text: string, query: string): Part[] {
+  const words = query.split(/\s+/).map(folded).filter(Boolean);
+  const parts: Part[] = [];
+  for (const piece of text.split(/([\p{L}\p{M}\p{N}]+)/u)) {
+    if (!piece) continue;
+    const length = longestBeginning(piece, words);
+    if (length) parts.push({ text: piece.slice(0, length), isMatch: true });
+    const rest = piece.slice(length);
+    const last = parts.at(-1);
+    if (!rest) continue;
+    if (last && !last.isMatch) last.text += rest;
+    else parts.push({ text: rest, isMatch: false });
+  }
+  return parts;
+}
+
+function folded(text: string): string {
+  return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
+}
+
+/** How many units of the word are the longest of the words that it begins with; 0 for none. */
+function longestBeginning(word: string, words: string[]): number {
+  const begun = words.filter((each) => folded(word).startsWith(each));
+  const wanted = Math.max(0, ...begun.map(({ length }) => length));
+  let length = 0;
+  while (wanted && folded(word.slice(0, length)).length < wanted) length++;
+  return length;
+}
