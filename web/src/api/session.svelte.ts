@@ -5,7 +5,12 @@ export type User = components['schemas']['User'];
 type TokenPair = Omit<components['schemas']['TokenPair'], 'refresh_token'>;
 
 /** Why nobody is signed in: what the page for signing in says. */
-export type Ending = 'signed_out' | 'session_ended' | 'account_disabled' | null;
+export type Ending =
+  | 'signed_out'
+  | 'session_ended'
+  | 'account_disabled'
+  | 'password_reset'
+  | null;
 
 // A token that has less than this left is refreshed before it is sent.
 const MARGIN_MS = 60_000;
@@ -20,6 +25,8 @@ export class Session {
   /** Null until it is known whether somebody is signed in. */
   isSignedIn = $state<boolean | null>(null);
   ending = $state<Ending>(null);
+  // Whoever was signed in last in this tab.
+  #person = '';
   #token = '';
   #expiresAt = 0;
   #refreshing: Promise<string> | null = null;
@@ -98,6 +105,9 @@ export class Session {
   }
 
   #take({ access_token, expires_in, user }: TokenPair): void {
+    // The pages still know what is the other person's: they begin anew.
+    if (this.#person && this.#person !== user.id) return location.reload();
+    this.#person = user.id;
     this.#token = access_token;
     this.#expiresAt = Date.now() + expires_in * 1000;
     this.user = user;

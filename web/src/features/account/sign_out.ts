@@ -9,11 +9,13 @@ export async function signOut(where: 'here' | 'everywhere' = 'here'): Promise<vo
     else await endCurrent();
     session.signedOut();
   } catch (error) {
-    toasts.refuse(error);
+    // A session that has ended by itself is no failure.
+    if (session.isSignedIn) toasts.refuse(error);
   }
 }
 
 async function endCurrent(): Promise<void> {
+  // An account has at most fifty, which come in one answer.
   const sessions = await answer(api.GET('/api/auth/sessions'));
   const current = sessions.find((each) => each.current);
   if (!current) return;
