@@ -16,13 +16,16 @@ PYTHON_CLIENTS := langchain llama_index llm aider openapi_python
 NODE_CLIENTS := openai_node ai_sdk gltf_validator openapi_typescript asyncapi_parser
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick drills repeat mutations test-clients check lint types contracts missing-migrations former-release deploy-tools sbom format openapi contract lock bench campaign screenshots migrations shell clients clean
+.PHONY: help run web test quick drills repeat mutations test-clients check lint types contracts missing-migrations former-release deploy-tools sbom format openapi contract lock bench campaign screenshots migrations shell clients clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: .venv/installed ## Start the whole service on this machine (PORT=8000)
 	@$(PYTHON) -m devserver run
+
+web: .venv/installed ## Serve the web app beside `make run`, with each change of web/ at once
+	@$(PYTHON) -m devserver web
 
 test: .venv/installed ## Run the tests, with stores of their own (ARGS="-k name")
 	@$(TESTS) $(ARGS)
@@ -112,7 +115,7 @@ clients: $(NODE_CLIENTS:%=tests/clients/%/node_modules/.package-lock.json)
 
 clean: ## Remove the virtual environment, the caches and all local data (stop `make run` first)
 	rm -rf .venv var .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
-	rm -rf tests/clients/*/node_modules
+	rm -rf tests/clients/*/node_modules web/node_modules web/.svelte-kit web/build web/src/paraglide
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # --- What the targets stand on ------------------------------------------------------------------

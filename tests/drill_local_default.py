@@ -9,7 +9,6 @@ import signal
 import socket
 import stat
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -23,71 +22,12 @@ from devserver.paths import ROOT
 from devserver.ports import LOOPBACK, free_port
 from devserver.processes import command_of
 from tests.audio import speech
-from tests.environment import inherited
-
-# Empty, so that a developer's own .env plays no part.
-OWN_NOTHING = {
-    "DATABASE_URL": "",
-    "REDIS_URL": "",
-    "DEMO": "",
-    "LOCAL_MODEL_URL": "",
-    "LOCAL_SPEECH_URL": "",
-    "DEFAULT_SPEECH_MODEL": "",
-}
-COMMAND = [sys.executable, "-m", "devserver", "run"]
-
-
-def environment(**changes: str) -> dict[str, str]:
-    return {**inherited(), **OWN_NOTHING, **changes}
+from tests.local_default import COMMAND, Service, environment, reachable
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A temporary folder that the user PostgreSQL runs as may pass through."""
-    for path in (tmp_path, tmp_path.parent, tmp_path.parent.parent):
-        path.chmod(path.stat().st_mode | 0o011)
-    return tmp_path
-
-
-class Service:
-    """`make run` in a folder of its own."""
-
-    def __init__(self, folder: Path) -> None:
-        self.var = folder / "var"
-        self.port = free_port()
-        self.output = ""
-        self.start()
-
-    def start(self) -> None:
-        self.popen = subprocess.Popen(
-            COMMAND,
-            env=environment(VAR_DIR=str(self.var), PORT=str(self.port)),
-            cwd=ROOT,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        assert self.popen.stdout
-        while "/v1/chat/completions" not in self.output:  # the call to paste comes last
-            line = self.popen.stdout.readline()
-            assert line, self.output
-            self.output += line
-
-    def processes(self) -> dict[str, int]:
-        """Process ids of the parts, by name."""
-        paths = (self.var / "run").glob("*.json")
-        return {path.stem: json.loads(path.read_text())["pid"] for path in paths}
-
-    def stop(self) -> int:
-        self.popen.terminate()
-        rest, _ = self.popen.communicate(timeout=60)
-        self.output += rest
-        return self.popen.returncode
-
-
-@pytest.fixture
-def service(folder: Path) -> Iterator[Service]:
-    service = Service(folder)
+def service(tmp_path: Path) -> Iterator[Service]:
+    service = Service(reachable(tmp_path))
     yield service
     service.stop()
 

@@ -251,6 +251,20 @@ def test_a_step_that_fails_stops_everything(start: Callable[..., Run]) -> None:
     assert run.journal[-1] == "store stopped"
 
 
+def test_a_step_that_can_be_missed_fails_in_one_line_and_is_not_done_again(
+    start: Callable[..., Run],
+) -> None:
+    run = start("step=fails")
+    run.read_until("all ready")
+    run.send(signal.SIGTERM)
+    assert run.exit_code() == 0
+    [said] = [line for line in run.output.splitlines() if "failed" in line]
+    log = run.folder / "step.log"
+    why = "failed: step. No wind. Nothing sails. Everything else goes on."
+    assert said == f"local     | {why} Its log: {log}"
+    assert run.journal.count("step started") == 1
+
+
 def test_what_a_killed_supervisor_left_is_ended_and_only_that(start: Callable[..., Run]) -> None:
     killed = start()
     killed.read_until("all ready")

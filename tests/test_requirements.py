@@ -8,8 +8,8 @@ from pathlib import Path
 
 from devserver.paths import ROOT
 
-# Not part of production: the simulator, the local default, tests and benchmarks.
-LEFT_OUT = ("tests", "tools", ".venv", "var")
+# Not part of production: the simulator, the local default, tests and benchmarks, packages of Node.
+LEFT_OUT = ("tests", "tools", "web", ".venv", "var")
 # What these import may be missing: a process that needs it, and has it not, refuses to start.
 OPTIONAL = {
     "platform/observability/error_reports.py",

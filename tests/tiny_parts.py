@@ -1,9 +1,10 @@
 """A supervisor over small stand-in programs: `python -m tests.tiny_parts FOLDER [PART=MODE...]`.
 
 Each part appends its start and its orderly end to FOLDER/journal. Modes: `stubborn` ignores the
-stop signal, `dies` ends before it is ready, `tires` soon after, `dies-once` only the first time.
+stop signal, `dies` ends before it is ready, `tires` soon after, `dies-once` only the first time;
+`fails` says why it ends.
 With `recovered=SECONDS` its restarts are forgotten so early. `worker` is ready while `store` runs.
-What `web` finishes is called guests. `worker` and `upstream` can be missed.
+What `web` finishes is called guests. `worker`, `upstream` and what fails can be missed.
 """
 
 import json
@@ -36,7 +37,9 @@ print(f"{name} speaks", flush=True)
 print("2026-01-01T00:00:00.000000Z [warning  ] store.slow    [a.logger] of=" + name, flush=True)
 with open(os.path.join(os.path.dirname(journal), name + ".pid"), "w") as file:
     file.write(str(os.getpid()))
-if mode == "dies":
+if mode == "fails":
+    print("No wind.", flush=True)
+if mode in ("dies", "fails"):
     sys.exit(3)
 if mode == "tires" or (mode == "dies-once" and not again):
     time.sleep(0.5)
@@ -48,13 +51,14 @@ while mode != "once":
 
 def service(folder: Path, name: str, mode: str) -> Service:
     journal = folder / "journal"
+    without = {"worker": "Jobs wait.", "upstream": "Nobody answers."}
     return Service(
         name=name,
         command=(sys.executable, "-ISc", PROGRAM, str(journal), name, mode),
         is_ready=lambda: speaks(folder, name) and (name != "worker" or runs(folder)),
         runs_once=name == "step",
         must_finish=name == "store",
-        without={"worker": "Jobs wait.", "upstream": "Nobody answers."}.get(name, ""),
+        without="Nothing sails." if mode == "fails" else without.get(name, ""),
         shows="all" if name == "step" else "nothing" if name == "store" else "notable",
         finishes="guests" if name == "web" else "",
         grace=60,

@@ -1,12 +1,16 @@
 """`python -m devserver run`: the whole service on this machine, until Ctrl-C.
 
 `python -m devserver exec COMMAND...`: a command in the environment of the service that runs.
+
+`python -m devserver web`: the development server of the web app, beside it.
 """
 
 import argparse
 import json
 import os
 import sys
+from pathlib import Path
+from typing import NoReturn
 
 import environ
 
@@ -18,6 +22,7 @@ from devserver.paths import ROOT
 from devserver.ports import is_free
 from devserver.records import Records
 from devserver.supervisor import Supervisor
+from devserver.web_app import WebApp
 
 
 def main() -> int:
@@ -26,10 +31,17 @@ def main() -> int:
     commands.add_parser("run", help="start the whole service")
     execute = commands.add_parser("exec", help="run a command beside it")
     execute.add_argument("command", nargs=argparse.REMAINDER)
+    commands.add_parser("web", help="serve the web app's sources beside it")
     options = parser.parse_args()
     environ.Env.read_env(ROOT / ".env")
     try:
-        return run() if options.what == "run" else execute_beside(options.command)
+        match options.what:
+            case "run":
+                return run()
+            case "web":
+                serve_sources_beside()
+            case _:
+                return execute_beside(options.command)
     except LocalError as error:
         print(error, file=sys.stderr)  # noqa: T201 - the one sentence
         return 1
@@ -64,6 +76,21 @@ def execute_beside(command: list[str]) -> int:
     if not local.own_database and is_free(local.ports.get("postgres", 0)):
         raise LocalError("Nothing runs here: start it with `make run` in another terminal.")
     os.execvpe(command[0], command, {**os.environ, **local.env})  # noqa: S606 - no shell wanted
+
+
+def serve_sources_beside() -> NoReturn:
+    """Become Vite's development server, which shows a change of the web app's sources at once and
+    passes calls on to the service at SERVICE_URL, or else to the one that runs here."""
+    demo = configuration.var_folder(os.environ) / "demo.json"
+    url = os.environ.get("SERVICE_URL") or _base_url(demo)
+    WebApp().run("dev", SERVICE_URL=url)
+
+
+def _base_url(demo: Path) -> str:
+    if not demo.exists():
+        raise LocalError("Nothing has run here: start it with `make run` in another terminal.")
+    url: str = json.loads(demo.read_text())["base_url"]
+    return url
 
 
 def _welcome(local: configuration.Configuration) -> str:

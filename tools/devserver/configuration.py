@@ -10,6 +10,7 @@ from pathlib import Path
 
 import psycopg
 import redis as redis_client
+from environ import Env
 from psycopg.conninfo import conninfo_to_dict
 
 from common.shutdown import drain_seconds, notice_seconds
@@ -28,8 +29,8 @@ INTERNAL = ("postgres", "redis", "model", "speech", "simulator")
 @dataclass(frozen=True)
 class Configuration:
     """The resolved configuration. With the user's own store or model, we start none; with the
-    user's own client ids, the simulator does not stand in for Google's sign-in. Without the
-    recogniser's wheel there is none.
+    user's own client ids, the simulator does not stand in for Google's sign-in; a user's own folder
+    of the web app is not built. Without the recogniser's wheel there is none.
 
     `metrics_port` is the first of the ports of METRICS, one for each of these parts.
 
@@ -46,6 +47,7 @@ class Configuration:
     default_speech_model: str
     own_client_ids: str | None
     has_simulator: bool
+    builds_web_app: bool
     demo: bool
     drain_seconds: int
     metrics_port: int | None
@@ -55,6 +57,11 @@ class Configuration:
     @property
     def base_url(self) -> str:
         return f"http://{LOOPBACK}:{self.port}"
+
+    @property
+    def web_app(self) -> Path:
+        """The folder that the web app is built into."""
+        return self.var / "web"
 
     @property
     def simulator_url(self) -> str:
@@ -208,6 +215,7 @@ def resolve(environ: Mapping[str, str], var: Path, *, running: bool = False) -> 
         own_client_ids=environ.get("GOOGLE_CLIENT_IDS"),
         # Set to nothing, SIMULATED_PROVIDERS says that no provider is simulated.
         has_simulator=environ.get("SIMULATED_PROVIDERS") != "",
+        builds_web_app=_builds_web_app(environ),
         # Demo accounts are for our own database; in another one only on request.
         demo=not own_database or environ.get("DEMO") == "1",
         drain_seconds=_drain_seconds(environ),
@@ -234,6 +242,11 @@ def check(configuration: Configuration) -> None:
         _check_database(configuration.own_database)
     if configuration.own_redis:
         _check_redis(configuration.own_redis)
+
+
+def _builds_web_app(environ: Mapping[str, str]) -> bool:
+    is_shown = (environ.get("WEB_APP") or "on").lower() in Env.BOOLEAN_TRUE_STRINGS
+    return is_shown and not environ.get("WEB_APP_DIR")
 
 
 def _drain_seconds(environ: Mapping[str, str]) -> int:

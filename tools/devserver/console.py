@@ -12,6 +12,7 @@ _COLOURS = {
     "model": 32,
     "speech": 32,
     "simulator": 34,
+    "web-app": 36,
     "local": 1,
 }
 _WIDTH = max(len(name) for name in _COLOURS)

@@ -13,18 +13,20 @@ from devserver import postgres, redis
 from devserver.configuration import DATABASE, Configuration
 from devserver.ports import LOOPBACK, answers
 from devserver.service import Service
+from devserver.web_app import WebApp
 
-# Web listens last, so its first answer means that everything is ready.
+# Web listens last, so its first answer means that everything is ready. It reads the web app's files
+# when it starts.
 START_ORDER = (
     ("postgres", "redis"),
-    ("prepare", "model", "speech", "simulator"),
+    ("prepare", "web-app", "model", "speech", "simulator"),
     ("beat", "worker"),
     ("web",),
 )
 # The parts that serve customers drain while their stores still work.
 STOP_ORDER = (
     ("beat", "web", "worker"),
-    ("prepare", "model", "speech", "simulator"),
+    ("prepare", "web-app", "model", "speech", "simulator"),
     ("redis",),
     ("postgres",),
 )
@@ -38,6 +40,7 @@ def parts(configuration: Configuration) -> dict[str, Callable[[], Service]]:
         "postgres": _postgres,
         "redis": _redis,
         "prepare": _prepare,
+        "web-app": _web_app,
         "model": _model,
         "speech": _speech,
         "simulator": _simulator,
@@ -49,6 +52,7 @@ def parts(configuration: Configuration) -> dict[str, Callable[[], Service]]:
         "postgres": configuration.own_database,
         "redis": configuration.own_redis,
         "model": configuration.own_model,
+        "web-app": not configuration.builds_web_app or WebApp().is_built(configuration.web_app),
         "speech": configuration.own_speech or not configuration.has_recogniser,
         "simulator": not configuration.has_simulator,
     }
@@ -90,6 +94,19 @@ def _prepare(configuration: Configuration) -> Service:
         env={**configuration.env, "DATABASE_POOL": "0"},
         runs_once=True,
         shows="all",
+    )
+
+
+def _web_app(configuration: Configuration) -> Service:
+    folder = configuration.web_app
+    kept = "The web app is served as it was built before."
+    return Service(
+        name="web-app",
+        command=_python("devserver.web_app", "build", str(folder)),
+        env=configuration.env,
+        runs_once=True,
+        without=kept if folder.exists() else "There is no web app at /.",
+        shows="nothing",
     )
 
 

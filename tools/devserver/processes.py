@@ -156,6 +156,10 @@ class Process:
         lines = "".join(f"\n    {line}" for line in self._tail)
         return f"{self.service.name} {what}.{' Its last lines:' if lines else ''}{lines}"
 
+    def last_line(self) -> str:
+        self._reader.join(timeout=0.2)
+        return self._tail[-1] if self._tail else ""
+
     def _read(self, stdout: IO[str], log: Log) -> None:
         with stdout, closing(log):
             for line in stdout:

@@ -15,8 +15,8 @@ class Service:
     signal and SIGKILL, which comes at once in a hurry, unless the program `must_finish`. `finishes`
     names its remaining work, for the waiting user. A program that `runs_once` is ready when it has
     ended well. `without` is a sentence for users about what they miss without it; a program that
-    has none is one that nothing works without. `shows` says which of its lines are shown; its log
-    has all of them.
+    has none is one that nothing works without; one that `runs_once` says in its last line why it
+    has failed. `shows` says which of its lines are shown; its log has all of them.
     """
 
     name: str

@@ -115,13 +115,13 @@ class Supervisor:
         except LocalError:
             if not process.service.without:
                 raise
-            self._restart_soon(process)
+            self._miss(process)
             return True
         if time.monotonic() <= deadline:
             return False
         if not process.service.without:
             raise LocalError(process.report(NOT_READY))
-        self._restart_soon(process)
+        self._miss(process)
         return True
 
     def _note_ready(self, process: Process) -> None:
@@ -215,6 +215,22 @@ class Supervisor:
         self._console.say(
             f"{report}, and {service.name} is given up. {service.without} Everything else goes on. "
             f"Its log: {self._log_of(service.name)}; to try again, stop all and `make run`."
+        )
+
+    def _miss(self, process: Process) -> None:
+        """Try again later to start a part that may be missed. A step is not done again: its last
+        line says why it has failed."""
+        service, why = process.service, process.last_line()
+        if not service.runs_once:
+            self._restart_soon(process)
+            return
+        if process.exit_code is None:
+            process.kill()
+            why = f"It {NOT_READY}."
+        self._forget(process)
+        self._console.say(
+            f"failed: {service.name}. {why} {service.without} Everything else goes on. "
+            f"Its log: {self._log_of(service.name)}"
         )
 
     def _stop_all(self) -> None:
