@@ -1,3 +1,5 @@
+import { folded, wordsOf } from '#ui/words.ts';
+
 export interface Part {
   text: string;
   isMatch: boolean;
@@ -8,7 +10,7 @@ export interface Part {
  * do not count, as in the search of the service.
  */
 export function marked(text: string, query: string): Part[] {
-  const words = query.split(/\s+/).map(folded).filter(Boolean);
+  const words = wordsOf(query);
   const parts: Part[] = [];
   for (const piece of text.split(/([\p{L}\p{M}\p{N}]+)/u)) {
     if (!piece) continue;
@@ -21,10 +23,6 @@ export function marked(text: string, query: string): Part[] {
     else parts.push({ text: rest, isMatch: false });
   }
   return parts;
-}
-
-function folded(text: string): string {
-  return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase();
 }
 
 /** How many units of the word are the longest of the words that it begins with; 0 for none. */

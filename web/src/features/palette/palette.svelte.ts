@@ -1,0 +1,12 @@
+import { sidebar } from '#features/frame/sidebar.svelte.ts';
+
+const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent);
+export const SHORTCUT = isMac ? '⌘ K' : 'Ctrl K';
+
+/** Whether the palette is open. */
+export const palette = $state({ isOpen: false });
+
+export function openPalette(): void {
+  sidebar.closeDrawer();
+  palette.isOpen = true;
+}
