@@ -8,9 +8,9 @@ from django.db import InterfaceError, OperationalError
 
 from ai.catalog.selectors import aget_catalog
 from ai.catalog.types import Model
-from ai.inference.errors import ProviderNotAvailable
 from ai.inference.services import open_chat
 from ai.inference.types import ChatCall
+from ai.provider_health.errors import ProviderNotAvailable
 from billing.selectors import free_budget
 from billing.types import Ending, Resolution
 from common.errors import DomainError

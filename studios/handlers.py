@@ -11,9 +11,9 @@ from msgspec.structs import replace
 
 from ai.catalog.selectors import aget_catalog
 from ai.catalog.types import Model
-from ai.inference.errors import ProviderNotAvailable
 from ai.operations.handler import OperationHandler
 from ai.operations.types import End, Fetched, Operation, Unusable
+from ai.provider_health.errors import ProviderNotAvailable
 from ai.providers.errors import ProviderError, ResultExpired, ResultMisplaced, ResultTooLong
 from ai.providers.image_operations import ImageOperations
 from ai.providers.media import AssetOrder, MediaWire, VideoOrder

@@ -11,7 +11,7 @@ from accounts.models import User
 from ai.catalog.params import Extension
 from ai.catalog.selectors import get_catalog
 from ai.catalog.types import ImagePrice, Model, UnitPrice
-from ai.inference.errors import ProviderNotAvailable
+from ai.provider_health.errors import ProviderNotAvailable
 from billing.selectors.features import require_feature
 from common.errors import DomainError, NotFound, ValidationFailed
 from media.files.errors import Loc

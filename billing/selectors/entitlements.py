@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 from msgspec import Struct
 
@@ -9,6 +10,13 @@ from accounts.models import User
 from ai.catalog.selectors import get_catalog
 from ai.catalog.types import Modality, Model
 from ai.provider_health.services import refusal_of
+from billing.errors import (
+    EmailUnverified,
+    FreeLimit,
+    FreeModelLocked,
+    InsufficientBalance,
+    PaymentRequired,
+)
 from billing.selectors import free_budget
 from billing.selectors.billing_snapshot import (
     BillingSnapshot,
@@ -19,6 +27,8 @@ from billing.selectors.billing_snapshot import (
 )
 from billing.selectors.subscriptions import end_of
 from billing.types import FREE_MESSAGES, FREE_PLAN, FREE_WINDOW_HOURS, Funds
+from common.errors import DomainError
+from common.times import iso_utc
 
 # The modalities of the web app.
 _MODALITIES: frozenset[Modality] = frozenset({"chat", "image", "speech", "video", "3d"})
@@ -37,7 +47,8 @@ class FreeMessages(Struct, frozen=True):
 
 
 class ModelEntitlement(Struct, frozen=True):
-    """What a user may use of one model. `callable`: would a call be admitted now?"""
+    """What a user may use of one model. `callable`: would a call be admitted now? If not, the plan
+    lacks the `missing_feature`, or `refusal` is the error of a call."""
 
     model: str
     display_name: str
@@ -45,7 +56,12 @@ class ModelEntitlement(Struct, frozen=True):
     allowance: ModelAllowance
     resets_at: datetime | None
     free: FreeMessages | None
-    callable: bool
+    missing_feature: str | None
+    refusal: DomainError | None
+
+    @property
+    def callable(self) -> bool:
+        return self.missing_feature is None and self.refusal is None
 
     @property
     def included_in_plan(self) -> bool:
@@ -77,7 +93,7 @@ def get_entitlements(user: User) -> Entitlements:
             snapshot,
             allowances.get(model.id) or ModelAllowance(model.id),
             windows.get(model.id),
-            is_free_refused=verify_email,
+            must_verify=verify_email,
         )
         for model in get_catalog().models.values()
         if model.modality in _MODALITIES
@@ -91,15 +107,18 @@ def _entitlement(
     allowance: ModelAllowance,
     window: OpenWindow | None,
     *,
-    is_free_refused: bool,
+    must_verify: bool,
 ) -> ModelEntitlement:
+    # Only the window pays for these models, whatever the balance is.
     by_message = snapshot.plan == FREE_PLAN and model.modality == "chat"
     free = _free_messages(window) if by_message and model.free else None
-    if by_message:
-        # Only the window pays for these models, whatever the balance is.
-        is_funded = free is not None and free.used < free.limit and not is_free_refused
+    payer: dict[str, Any] = {"model_key": model.id, "plan": snapshot.plan, "funds": snapshot.funds}
+    if unavailable := refusal_of(model):
+        refusal: DomainError | None = unavailable.error
+    elif by_message:
+        refusal = _refusal_of_free(free, payer, must_verify=must_verify)
     else:
-        is_funded = allowance.remaining > 0 or snapshot.funds.available > 0
+        refusal = _shortage(allowance, snapshot.funds, payer)
     feature = _FEATURES.get(model.modality)
     has_feature = feature is None or snapshot.features.get(feature, False)
     return ModelEntitlement(
@@ -109,8 +128,35 @@ def _entitlement(
         allowance=allowance,
         resets_at=end_of(snapshot.month) if allowance.granted else None,
         free=free,
-        callable=is_funded and has_feature and refusal_of(model) is None,
+        missing_feature=None if has_feature else feature,
+        refusal=refusal,
     )
+
+
+def _refusal_of_free(
+    free: FreeMessages | None, payer: dict[str, Any], *, must_verify: bool
+) -> PaymentRequired | None:
+    if must_verify:
+        return EmailUnverified(**payer)
+    if free is None:
+        return FreeModelLocked(**payer, free_models=get_catalog().free_models)
+    if free.used < free.limit:
+        return None
+    reset_at = None if free.reset_at is None else iso_utc(free.reset_at)
+    window: dict[str, Any] = {
+        "limit": free.limit,
+        "window_hours": free.window_hours,
+        "used": free.used,
+    }
+    return FreeLimit(**payer, **window, reset_at=reset_at)
+
+
+def _shortage(
+    allowance: ModelAllowance, funds: Funds, payer: dict[str, Any]
+) -> InsufficientBalance | None:
+    if allowance.remaining > 0 or funds.available > 0:
+        return None
+    return InsufficientBalance(**payer, is_held=allowance.unspent > 0 or funds.balance > 0)
 
 
 def _free_messages(window: OpenWindow | None) -> FreeMessages:

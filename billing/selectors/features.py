@@ -1,11 +1,13 @@
 """The features of a plan."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from accounts.models import User
-from billing.errors import FeatureRequired, PlanRequired
+from billing.errors import FeatureRequired, PaymentRequired, PlanRequired
 from billing.models import Plan, Subscription
 from billing.selectors.billing_snapshot import get_funds
+from billing.types import Funds
 
 
 def require_feature(user: User, feature: str) -> None:
@@ -15,11 +17,23 @@ def require_feature(user: User, feature: str) -> None:
     plan that has it.
     """
     mine = Subscription.objects.select_related("plan").get(account=user)
-    if mine.plan.features.get(feature):
-        return
-    payer: dict[str, Any] = {"plan": mine.plan_id, "funds": get_funds(user)}
-    plans = list(Plan.objects.all())
+    if not mine.plan.features.get(feature):
+        raise refusals_without([feature], mine.plan_id, get_funds(user))[feature]
+
+
+def refusals_without(
+    features: Iterable[str], plan: str, funds: Funds
+) -> dict[str, PaymentRequired]:
+    """The errors for features that this plan does not have, by feature; `funds` are those of the
+    account. One query, and none without features."""
+    payer: dict[str, Any] = {"plan": plan, "funds": funds}
+    named = set(features)
+    plans = list(Plan.objects.all()) if named else []
+    return {feature: _refusal_without(feature, plans, payer) for feature in named}
+
+
+def _refusal_without(feature: str, plans: list[Plan], payer: dict[str, Any]) -> PaymentRequired:
     if all(plan.features.get(feature) for plan in plans if plan.price != 0):
-        raise PlanRequired(feature=feature, **payer)
+        return PlanRequired(feature=feature, **payer)
     smallest = next((plan.key for plan in plans if plan.features.get(feature)), None)
-    raise FeatureRequired(feature=feature, required_plan=smallest, **payer)
+    return FeatureRequired(feature=feature, required_plan=smallest, **payer)

@@ -13,6 +13,8 @@ from ai.catalog.types import Modality, Model
 from ai.providers.types import ReasoningEffort
 from billing.selectors.default_model import default_chat_model
 from billing.selectors.entitlements import ModelEntitlement, get_entitlements
+from billing.selectors.features import refusals_without
+from common.errors import DomainError
 
 EFFORTS = get_args(ReasoningEffort)
 TAKES = {
@@ -26,12 +28,14 @@ _ORDER: tuple[Modality, ...] = ("chat", "image", "video", "3d", "speech")
 
 
 class PickerModel(Struct, frozen=True, kw_only=True):
-    """A model with the user's entitlement and preferences. `agent` is None where it is no chat
-    model; `is_default`: requests that name no model use it."""
+    """A model with the user's entitlement and preferences. `refusal`: the error of a call that
+    would be made now, None where it would be admitted. `agent` is None where it is no chat model;
+    `is_default`: requests that name no model use it."""
 
     model: Model
     aliases: list[str]
     entitlement: ModelEntitlement
+    refusal: DomainError | None
     agent: Agent | None
     is_default: bool
 
@@ -58,11 +62,14 @@ class PickerModel(Struct, frozen=True, kw_only=True):
 
 def list_models(user: User) -> list[PickerModel]:
     """The models on offer in the web app: chat models, then those for pictures, videos, 3D assets
-    and speech; of chat models the user's favourites first. One query more than the
-    entitlements."""
+    and speech; of chat models the user's favourites first. One query more than the entitlements,
+    and one for plans that lack a feature of a studio."""
     catalog = get_catalog()
     agents = {agent.model: agent for agent in list_agents(user)}
-    entitled = get_entitlements(user).models
+    entitlements = get_entitlements(user)
+    entitled = entitlements.models
+    lacking = {each.missing_feature for each in entitled if each.missing_feature is not None}
+    without = refusals_without(lacking, entitlements.plan, entitlements.funds)
     enabled = [agent for agent in agents.values() if agent.enabled]
     defaults = {
         default_chat_model(enabled, lambda: entitled),
@@ -76,6 +83,7 @@ def list_models(user: User) -> list[PickerModel]:
             model=catalog.models[each.model],
             aliases=aliases.get(each.model, []),
             entitlement=each,
+            refusal=without.get(each.missing_feature or "", each.refusal),
             agent=agents.get(each.model),
             is_default=each.model in defaults,
         )

@@ -10,6 +10,7 @@ from ai.catalog import pricing
 from ai.catalog.types import ImagePrice, Price, TokenPrice, UnitPrice
 from billing.selectors.picker import EFFORTS, TAKES, PickerModel
 from billing.serializers.entitlements import FreeMessagesSerializer
+from common.errors import DomainError
 from common.fields import UsdField
 from common.money import usd
 
@@ -61,6 +62,16 @@ class PreferencesSerializer(serializers.Serializer[Agent]):
         return {**shown, "reasoning_effort": shown["reasoning_effort"] or None}
 
 
+@extend_schema_serializer(component_name="ModelRefusal")
+class RefusalSerializer(serializers.Serializer[DomainError]):
+    """The error of a call that would be made now. `retry_after`: seconds after which the call may
+    be admitted, null where waiting does not help, or nobody knows how long."""
+
+    code = serializers.CharField(read_only=True)
+    message = serializers.CharField(source="text", read_only=True)
+    retry_after = serializers.IntegerField(read_only=True, allow_null=True)
+
+
 class PickerModelSerializer(serializers.Serializer[PickerModel]):
     """A model on offer: its properties, its prices, your entitlement and your preferences.
 
@@ -69,6 +80,7 @@ class PickerModelSerializer(serializers.Serializer[PickerModel]):
     fields that a model of a studio takes beside the prompt, null for other models.
     `reasoning_efforts` are those that can be requested, empty where it does not reason;
     `reasons_unasked`: it reasons without being asked. `callable`: would a call be admitted now?
+    If not, `refusal` is the error.
     `default`: requests that name no model use it. `preferences` is null where it is no chat model.
     """
 
@@ -90,6 +102,7 @@ class PickerModelSerializer(serializers.Serializer[PickerModel]):
     params = serializers.DictField(read_only=True, allow_null=True)
     prices = PricesSerializer(source="model.price", read_only=True)
     callable = serializers.BooleanField(source="entitlement.callable", read_only=True)
+    refusal = RefusalSerializer(read_only=True, allow_null=True)
     included_in_plan = serializers.BooleanField(
         source="entitlement.included_in_plan", read_only=True
     )

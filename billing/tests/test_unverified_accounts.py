@@ -11,6 +11,7 @@ from billing.errors import EmailUnverified, FreeBudgetSpent
 from billing.selectors import free_budget
 from billing.selectors.entitlements import get_entitlements
 from billing.tests.bank import FREE_MODEL, hold, live_owner, run, settle
+from billing.tests.test_entitlements import configured as configured
 from common.money import NUSD_PER_USD
 
 # Rolled back, on days on which nothing else happens.
@@ -144,6 +145,10 @@ def test_entitlements_say_so_before() -> None:
     cache.clear()
     after = get_entitlements(charlie)
     assert after.verify_email
+    refusals = {
+        each.refusal.code for each in after.models if each.modality == "chat" and each.refusal
+    }
+    assert refusals == {"verify_email"}
     assert not any(model.callable for model in after.models if model.modality == "chat")
     charlie.email_verified = True
     charlie.save()

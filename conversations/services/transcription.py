@@ -10,10 +10,11 @@ from ai.catalog.pricing import speech_cost
 from ai.catalog.selectors import get_catalog
 from ai.catalog.types import Model, SpeechPrice
 from ai.inference.availability import network_of
-from ai.inference.errors import ProviderNotAvailable, RequestRefusedByProvider
+from ai.inference.errors import RequestRefusedByProvider
 from ai.inference.services import open_speech
 from ai.inference.speech import SpeechRunner
 from ai.inference.types import SpeechAnswer, SpeechCall, billed_seconds
+from ai.provider_health.errors import ProviderNotAvailable
 from billing.selectors.affordability import get_spending_power
 from billing.selectors.charges import get_usage
 from billing.selectors.idempotency import find_result

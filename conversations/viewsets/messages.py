@@ -13,7 +13,8 @@ from rest_framework import status
 from rest_framework.response import Response
 
 from accounts.types import AuthenticatedRequest
-from ai.inference.errors import ProviderNotAvailable, UpstreamFailed
+from ai.inference.errors import UpstreamFailed
+from ai.provider_health.errors import ProviderNotAvailable
 from billing.errors import (
     EmailUnverified,
     FreeBudgetSpent,

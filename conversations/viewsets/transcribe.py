@@ -6,7 +6,8 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.response import Response
 
 from accounts.types import AuthenticatedRequest
-from ai.inference.errors import ProviderNotAvailable, RequestRefusedByProvider, UpstreamFailed
+from ai.inference.errors import RequestRefusedByProvider, UpstreamFailed
+from ai.provider_health.errors import ProviderNotAvailable
 from billing.errors import (
     AnswerLost,
     IdempotencyInProgress,

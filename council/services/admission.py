@@ -7,7 +7,7 @@ from ai.catalog.selectors import get_catalog
 from ai.catalog.types import Model
 from ai.inference import availability
 from ai.inference.bounds import worst_chat_cost
-from ai.inference.errors import ProviderNotAvailable
+from ai.provider_health.errors import ProviderNotAvailable
 from ai.providers.types import Message
 from billing.selectors.affordability import SpendingPower, get_spending_power
 from common.errors import DomainError

@@ -13,7 +13,8 @@ from ai.catalog.selectors import get_catalog
 from ai.catalog.types import Model
 from ai.generations.endings import Output
 from ai.generations.types import Completion, Text
-from ai.inference.errors import CallCancelled, ProviderNotAvailable
+from ai.inference.errors import CallCancelled
+from ai.provider_health.errors import ProviderNotAvailable
 from ai.providers.types import Message
 from common.errors import DomainError
 from council import events, sections

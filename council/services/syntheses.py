@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from ai.inference.errors import ProviderNotAvailable, UpstreamFailed
+from ai.inference.errors import UpstreamFailed
+from ai.provider_health.errors import ProviderNotAvailable
 from billing.selectors.charges import get_usage
 from common.errors import DomainError, ServiceUnavailable
 from council import events, labels

@@ -8,12 +8,8 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import User
-from ai.inference.errors import (
-    AnswerInterrupted,
-    CallCancelled,
-    ProviderNotAvailable,
-    UpstreamFailed,
-)
+from ai.inference.errors import AnswerInterrupted, CallCancelled, UpstreamFailed
+from ai.provider_health.errors import ProviderNotAvailable
 from ai.providers.types import FinishReason
 from billing.tests import bank
 from common.errors import ServiceUnavailable

@@ -17,10 +17,10 @@ from ai.inference.errors import (
     CallInterrupted,
     ContentBlocked,
     InputTooLong,
-    ProviderNotAvailable,
     RequestRefusedByProvider,
     UpstreamFailed,
 )
+from ai.provider_health.errors import ProviderNotAvailable
 from ai.providers.config import SIMULATED_BY_DEFAULT, from_environ
 from billing.errors import InsufficientBalance
 from billing.tests import bank

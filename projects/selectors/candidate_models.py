@@ -8,7 +8,7 @@ from accounts.models import User
 from accounts.selectors.preferences import list_enabled
 from ai.catalog.selectors import get_catalog
 from ai.catalog.types import Model, TokenPrice
-from ai.inference.errors import ProviderNotAvailable
+from ai.provider_health.errors import ProviderNotAvailable
 from ai.provider_health.services import is_offered
 from billing.selectors.default_model import default_chat_model
 from billing.selectors.entitlements import get_entitlements

@@ -4,7 +4,7 @@ from accounts.models import User
 from ai.catalog.selectors import get_catalog
 from ai.inference.availability import check
 from ai.inference.bounds import worst_chat_cost
-from ai.inference.errors import ProviderNotAvailable
+from ai.provider_health.errors import ProviderNotAvailable
 from ai.providers.types import Message
 from billing.selectors.affordability import get_spending_power
 from common.locks import hold

@@ -8,7 +8,7 @@ from msgspec import Struct
 from accounts.models import User
 from ai.catalog.selectors import get_catalog
 from ai.inference.bounds import chat_cost
-from ai.inference.errors import ProviderNotAvailable
+from ai.provider_health.errors import ProviderNotAvailable
 from ai.providers.token_estimate import estimate_text
 from billing.selectors.affordability import get_spending_power
 from billing.selectors.features import require_feature

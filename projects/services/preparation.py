@@ -7,7 +7,8 @@ from msgspec import Struct
 
 from ai.catalog.selectors import get_catalog
 from ai.catalog.types import Model
-from ai.inference.errors import CallCancelled, ProviderNotAvailable
+from ai.inference.errors import CallCancelled
+from ai.provider_health.errors import ProviderNotAvailable
 from ai.providers.types import Message
 from events import inbox
 from events.selectors import get_last_seq

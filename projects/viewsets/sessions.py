@@ -8,7 +8,7 @@ from rest_framework import status
 from rest_framework.response import Response
 
 from accounts.types import AuthenticatedRequest
-from ai.inference.errors import ProviderNotAvailable
+from ai.provider_health.errors import ProviderNotAvailable
 from billing.errors import (
     FeatureRequired,
     IdempotencyMismatch,

@@ -5,7 +5,8 @@ from typing import Literal
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from ai.inference.errors import ProviderNotAvailable, ProviderRefusesUs
+from ai.inference.errors import ProviderRefusesUs
+from ai.provider_health.errors import ProviderNotAvailable
 from billing.errors import AnswerLost
 from common.errors import DomainError
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from ai.inference.errors import ContentBlocked, ProviderNotAvailable, UpstreamFailed
+from ai.inference.errors import ContentBlocked, UpstreamFailed
+from ai.provider_health.errors import ProviderNotAvailable
 from billing.errors import (
     AccountDisabled,
     AnswerLost,

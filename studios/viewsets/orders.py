@@ -10,7 +10,7 @@ from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 
 from accounts.types import AuthenticatedRequest
-from ai.inference.errors import ProviderNotAvailable
+from ai.provider_health.errors import ProviderNotAvailable
 from billing.errors import (
     FeatureRequired,
     IdempotencyMismatch,

@@ -16,14 +16,10 @@ from msgspec.structs import replace
 from ai.generations.endings import Output, View, conclude, give_up, release_readers
 from ai.generations.types import Completion, Piece, completion_of, pieces_of
 from ai.inference.chat import ChatRunner
-from ai.inference.errors import (
-    CallCancelled,
-    CallInterrupted,
-    CallsKeepFailing,
-    ProviderSuspended,
-)
+from ai.inference.errors import CallCancelled, CallInterrupted
 from ai.inference.services import admit, open_chat
 from ai.inference.types import ChatCall
+from ai.provider_health.errors import CallsKeepFailing, ProviderSuspended
 from ai.providers.types import Delta
 from billing.types import Ending, Resolution
 from common.errors import DomainError

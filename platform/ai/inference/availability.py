@@ -5,7 +5,6 @@ from uuid import UUID
 
 from accounts.models import User
 from ai.catalog.types import Model
-from ai.inference.errors import CallsKeepFailing, ProviderNotAvailable, ProviderSuspended
 from ai.inference.metrics import refused_callers
 from ai.inference.types import Call
 from ai.provider_health import services as health
@@ -22,7 +21,7 @@ def refusal_of(
     """The error of a call that this account would make now, if it would be refused:
     ProviderNotAvailable or CallsKeepFailing. `free_network` is that of a `Call`."""
     refusal = health.refusal_of(model, Caller(account_id, free_network))
-    return None if refusal is None else _error_of(refusal)
+    return None if refusal is None else refusal.error
 
 
 def is_available(model: Model) -> bool:
@@ -66,12 +65,4 @@ def _permitted(call: Call, permit: Permit | Refusal) -> Permit:
         return permit
     if permit.is_callers:
         refused_callers.labels(call.model.provider, call.model.id).inc()
-    raise _error_of(permit)
-
-
-def _error_of(refusal: Refusal) -> DomainError:
-    if refusal.is_callers:
-        return CallsKeepFailing(retry_after=refusal.retry_after)
-    if refusal.retry_after is None:
-        return ProviderNotAvailable()
-    return ProviderSuspended(retry_after=refusal.retry_after)
+    raise permit.error

@@ -8,11 +8,11 @@ from ai.inference import probes
 from ai.inference.availability import acquire_permit, caller_of
 from ai.inference.chat import ChatRunner
 from ai.inference.embeddings import EmbeddingRunner
-from ai.inference.errors import CallsKeepFailing, ProviderNotAvailable
 from ai.inference.images import ImageRunner
 from ai.inference.runtime import AnyRunner, get_runtime
 from ai.inference.speech import SpeechRunner
 from ai.inference.types import Call, ChatCall, EmbeddingCall, ImageCall, SpeechCall
+from ai.provider_health.errors import CallsKeepFailing, ProviderNotAvailable
 from ai.provider_health.permit import Permit
 from ai.provider_health.services import permit_of
 from ai.providers.registry import (

@@ -17,7 +17,6 @@ from msgspec.structs import replace
 
 from ai.inference import reports
 from ai.inference.availability import acquire_permit_of_accepted
-from ai.inference.errors import ProviderNotAvailable
 from ai.inference.settlement import carry_out
 from ai.operations import services, steps
 from ai.operations.errors import OperationInterrupted, OutOfTime
@@ -37,6 +36,7 @@ from ai.operations.types import (
     Unanswered,
     Unusable,
 )
+from ai.provider_health.errors import ProviderNotAvailable
 from ai.provider_health.permit import Permit
 from ai.providers.errors import ProviderError
 from ai.providers.operations import Accepted, Delivered, OperationWire, Succeeded, Unknown

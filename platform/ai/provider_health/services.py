@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from ai.catalog.types import Modality, Model
 from ai.provider_health.callers import Caller
+from ai.provider_health.errors import CallsKeepFailing, ProviderNotAvailable, ProviderSuspended
 from ai.provider_health.exchange import Exchange
 from ai.provider_health.name import Name
 from ai.provider_health.permit import Permit, ProbePermit
@@ -18,6 +19,7 @@ from ai.provider_health.status_cache import StatusCache
 from ai.provider_health.store import Store
 from ai.providers import registry
 from ai.providers.keys import key_rests
+from common.errors import DomainError
 
 # Seconds for the first look at what others know; calls are let through afterwards in any case.
 BEGIN_SECONDS = 1.0
@@ -45,6 +47,15 @@ class Refusal(Struct, frozen=True):
 
     retry_after: int | None = None
     is_callers: bool = False
+
+    @property
+    def error(self) -> DomainError:
+        """ProviderNotAvailable or CallsKeepFailing."""
+        if self.is_callers:
+            return CallsKeepFailing(retry_after=self.retry_after)
+        if self.retry_after is None:
+            return ProviderNotAvailable()
+        return ProviderSuspended(retry_after=self.retry_after)
 
 
 class Health:
