@@ -37,22 +37,12 @@ SEEDS: Final = (
         "welcome",
         1,
         {
-            "en": _Text(
-                "Welcome", "Ask several models **at once**: try a council.", "Hold a council"
-            ),
-            "de": _Text(
-                "Willkommen",
-                "Fragen Sie mehrere Modelle **zugleich**: in einem Rat.",
-                "Einen Rat abhalten",
-            ),
-            "pt": _Text(
-                "Boas-vindas",
-                "Pergunte a vários modelos **ao mesmo tempo**: num conselho.",
-                "Abrir um conselho",
-            ),
+            "en": _Text("Welcome", "Many models, **one account**.", "See the models"),
+            "de": _Text("Willkommen", "Viele Modelle, **ein Konto**.", "Zu den Modellen"),
+            "pt": _Text("Boas-vindas", "Muitos modelos, **uma conta**.", "Ver os modelos"),
         },
         severity=Entry.Severity.SUCCESS,
-        link_url="/council",
+        link_url="/models",
     ),
     _Seed(
         Entry.Kind.BANNER,

@@ -32,7 +32,7 @@ def test_a_banner_news_and_pages_are_public_in_several_languages(
     assert create_demo_content() == f"Added {Entry.objects.count()} pages, news and banners.\n"
     found = public(visitor, "de-AT")
     assert found[("banner", "welcome")]["title"] == "Willkommen"
-    assert found[("banner", "welcome")]["link"]["text"] == "Einen Rat abhalten"
+    assert found[("banner", "welcome")]["link"]["text"] == "Zu den Modellen"
     assert found[("page", "privacy")]["locale"] == "en"
     assert "<table>" in public(visitor, "en")[("page", "about")]["html"]
     states = {entry.state for entry in Entry.objects.all()}
