@@ -66,7 +66,7 @@ const refusal = (status: number, code: string, headers = {}) =>
 const nothing: Answer = (response) => response.writeHead(204).end();
 
 const MESSAGES = '/api/conversations/talk/messages';
-const say = () => sendMessage('talk', { id: 'mine' });
+const say = () => sendMessage('talk', { id: 'mine', content: 'Why?' });
 
 async function read(
   { fetch }: Awaited<ReturnType<typeof service>>,
@@ -90,7 +90,7 @@ test('a reply is read to its end', async () => {
   expect(events.at(-1)!.type).toBe('finish');
   expect(web.asked.map(({ line }) => line)).toEqual([`POST ${MESSAGES}`]);
   expect(web.asked[0]!.headers['idempotency-key']).toBe('mine');
-  expect(JSON.parse(web.asked[0]!.body)).toEqual({ id: 'mine' });
+  expect(JSON.parse(web.asked[0]!.body)).toEqual({ id: 'mine', content: 'Why?' });
 });
 
 test('one that was cut in the middle goes on where it was', async () => {
@@ -177,6 +177,13 @@ test('of an interrupted reply what is stored takes the place of what has come', 
   const events = await read(web);
 
   expect(events.at(-1)).toEqual({ type: 'stored', message });
+});
+
+test('a reply of which something is there is followed from there on', async () => {
+  const web = await service(stream(text(7, ' sea'), FINISH, DONE));
+
+  expect(textOf(await read(web, running('talk', 'reply', 3)))).toBe(' sea');
+  expect(web.asked[0]!.headers['last-event-id']).toBe('3');
 });
 
 test('a reply of a dead server is awaited', async () => {

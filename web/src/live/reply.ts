@@ -3,7 +3,8 @@ import type { components } from '#api/schema.d.ts';
 import { framesOf, type ReplyFrame } from './frames.ts';
 import { pause, Silence } from './waiting.ts';
 
-export type Message = components['schemas']['Message'];
+type Schemas = components['schemas'];
+export type Message = Schemas['Message'];
 
 /** What is asked for: a reply that is begun by a POST, or one that runs already. */
 export interface ReplyCall {
@@ -12,6 +13,8 @@ export interface ReplyCall {
   post?: { path: string; key: string; body: object };
   /** By what the reply is found while it runs: its id, or that of the message that it answers. */
   at: string;
+  /** How much of a reply that runs is there already, in code points of its reasoning and text. */
+  place?: number;
 }
 
 export type ReplyEvent =
@@ -36,7 +39,10 @@ interface Reading {
 }
 
 /** A new message: `body.id` is its key, too. */
-export function sendMessage(conversationId: string, body: { id: string }): ReplyCall {
+export function sendMessage(
+  conversationId: string,
+  body: Schemas['MessageInput'] & { id: string }
+): ReplyCall {
   const post = { path: `/api/conversations/${conversationId}/messages`, key: body.id, body };
   return { conversationId, post, at: body.id };
 }
@@ -45,15 +51,15 @@ export function sendMessage(conversationId: string, body: { id: string }): Reply
 export function regenerate(
   conversationId: string,
   { messageId, answeredId }: { messageId: string; answeredId: string },
-  body: object
+  body: Schemas['ReplyInput']
 ): ReplyCall {
   const path = `/api/conversations/${conversationId}/messages/${messageId}/regenerate`;
   return { conversationId, post: { path, key: crypto.randomUUID(), body }, at: answeredId };
 }
 
-/** A reply that runs. */
-export function running(conversationId: string, replyId: string): ReplyCall {
-  return { conversationId, at: replyId };
+/** A reply that runs, from a place on. */
+export function running(conversationId: string, replyId: string, place = 0): ReplyCall {
+  return { conversationId, at: replyId, place };
 }
 
 /**
@@ -69,7 +75,7 @@ export async function* readReply(
   const reading: Reading = {
     replyId: call.post ? null : call.at,
     isSent: !call.post,
-    place: 0,
+    place: call.place ?? 0,
     isInterrupted: false,
     hasEnded: false
   };

@@ -5,10 +5,8 @@ import type { components } from '#api/schema.d.ts';
 
 export type Model = components['schemas']['PickerModel'];
 
-/** What a reply has cost, of which `plan` was paid by the model's allowance. */
-export interface Payment {
-  paid_by_plan_usd: number | null;
-}
+/** What was paid for a reply; null while that is not known, or where it cost nothing. */
+type Payment = { paid_by_plan_usd: number | null; paid_by_balance_usd: number | null } | null;
 
 /** The models on offer, loaded once, with what is left of each. */
 export class Models {
@@ -50,11 +48,16 @@ export class Models {
   }
 
   /** Takes what a reply has cost off what is left of its model. */
-  paid(id: string, { paid_by_plan_usd }: Payment): void {
+  replied(id: string, payment: Payment): void {
     const paid = this.find(id);
-    if (!paid || !paid_by_plan_usd) return;
-    const remaining_usd = Math.max(0, paid.remaining_usd - paid_by_plan_usd);
-    this.#replace({ ...paid, remaining_usd });
+    if (!paid || !payment) return;
+    const { remaining_usd, free } = paid;
+    const isFree = free !== null && !payment.paid_by_plan_usd && !payment.paid_by_balance_usd;
+    this.#replace({
+      ...paid,
+      remaining_usd: Math.max(0, remaining_usd - (payment.paid_by_plan_usd ?? 0)),
+      free: isFree ? { ...free, used: Math.min(free.used + 1, free.limit) } : free
+    });
   }
 
   #forget(): void {

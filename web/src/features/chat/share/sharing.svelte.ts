@@ -1,0 +1,58 @@
+import { answer, api } from '#api/client.ts';
+import { Refusal } from '#api/refusal.ts';
+import type { components } from '#api/schema.d.ts';
+
+type Share = components['schemas']['ConversationShare'];
+const PATH = '/api/conversations/{conversation_id}/share';
+
+/** The link with which everybody can read a conversation. */
+export class Sharing {
+  /** Null where there is none. */
+  share = $state.raw<Share | null>(null);
+  isLoading = $state(true);
+  isBusy = $state(false);
+  refusal = $state.raw<Refusal | null>(null);
+  readonly #params: { path: { conversation_id: string } };
+
+  constructor(conversation_id: string) {
+    this.#params = { path: { conversation_id } };
+  }
+
+  async load(): Promise<void> {
+    try {
+      this.share = await answer(api.GET(PATH, { params: this.#params }));
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      if (error.status !== 404) this.refusal = error;
+    } finally {
+      this.isLoading = false;
+    }
+  }
+
+  /** Makes the link, or has it show what is there by now. */
+  make(): Promise<void> {
+    return this.#do(async () => {
+      this.share = await answer(api.POST(PATH, { params: this.#params }));
+    });
+  }
+
+  revoke(): Promise<void> {
+    return this.#do(async () => {
+      await answer(api.DELETE(PATH, { params: this.#params }));
+      this.share = null;
+    });
+  }
+
+  async #do(act: () => Promise<void>): Promise<void> {
+    if (this.isBusy) return;
+    [this.isBusy, this.refusal] = [true, null];
+    try {
+      await act();
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      this.refusal = error;
+    } finally {
+      this.isBusy = false;
+    }
+  }
+}

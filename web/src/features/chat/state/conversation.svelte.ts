@@ -1,0 +1,420 @@
+import { answer, api } from '#api/client.ts';
+import { Refusal } from '#api/refusal.ts';
+import type { components } from '#api/schema.d.ts';
+import { session } from '#api/session.svelte.ts';
+import { models, type Model } from '#features/models/models.svelte.ts';
+import { regenerate, running, sendMessage, type ReplyCall } from '#live/reply.ts';
+import { userEvents, type UserEvent } from '#live/user_events.ts';
+import { Draft, type Sending, type Upload } from './draft.svelte.ts';
+import { awaited, Entry, question, type Message } from './entry.svelte.ts';
+import { newerMessages, paidFor } from './messages.ts';
+import { Reading } from './reading.svelte.ts';
+import { Tree } from './tree.ts';
+
+type Schemas = components['schemas'];
+export type Rating = Schemas['Rating'];
+export type Effort = Schemas['ReasoningEffort'];
+type Row = Omit<Schemas['ConversationDetail'], 'messages'>;
+
+/** What a `conversation.updated` tells of, but for a message that was deleted. */
+const NAMED = ['title', 'model', 'space_id', 'pinned'] as const;
+
+/** Why something was not done, and how it is tried again, by another model if one is named. */
+export interface Problem {
+  refusal: Refusal;
+  model: string | null;
+  again: ((model?: string) => void) | null;
+}
+
+/**
+ * One conversation: its messages on all branches, the branch that is shown, and the reply that is being
+ * written, wherever it was asked for. Without an id it is begun by its first message.
+ */
+export class Conversation {
+  id = $state<string | null>(null);
+  row = $state.raw<Row | null>(null);
+  isLoading = $state(false);
+  /** It was deleted, or is nobody's here. */
+  isGone = $state(false);
+  /** Why it could not be loaded. */
+  refusal = $state.raw<Refusal | null>(null);
+  problem = $state.raw<Problem | null>(null);
+  reading = $state.raw<Reading | null>(null);
+  /** The model that is to answer, where one was chosen. */
+  chosenModel = $state<string | null>(null);
+  effort = $state<Effort | null>(null);
+  /** What screen readers are told. */
+  announcement = $state('');
+  readonly draft: Draft;
+  /** Told when it has been begun. */
+  onbegun: ((id: string) => void) | null = null;
+  /** The space that it is begun in. */
+  readonly spaceId: string | null;
+  #entries = $state.raw<readonly Entry[]>([]);
+  #leafId = $state<string | null>(null);
+  readonly tree = $derived(new Tree(this.#entries));
+  readonly branch = $derived(this.tree.branch(this.#leafId));
+  readonly model: Model | null = $derived.by(() => {
+    const last = this.branch.findLast(({ isReply }) => isReply)?.message.model;
+    return models.find(this.chosenModel ?? last ?? this.row?.model) ?? models.default;
+  });
+  readonly title = $derived(this.row?.title ?? '');
+  readonly canWrite = $derived(this.row?.access !== 'read');
+  #unsubscribe: (() => void) | null = null;
+  /** The branches that were chosen are told one after the other, and before a message follows one. */
+  #told: Promise<unknown> = Promise.resolve();
+  #removals = 0;
+
+  constructor(id: string | null, spaceId: string | null = null) {
+    this.id = id;
+    this.spaceId = spaceId;
+    this.isLoading = id !== null;
+    this.draft = new Draft(session.user!.id, id);
+  }
+
+  // --- Coming and going ----------------------------------------------------------------------------
+
+  /** Loads it, and keeps it up to date until the returned function is called. */
+  open(): () => void {
+    const apply = (event: UserEvent) => this.#apply(event);
+    this.#unsubscribe = userEvents.subscribe(apply, () => void this.load());
+    if (this.id === null) this.draft.settle(new Set());
+    else void this.load();
+    return () => {
+      this.#unsubscribe?.();
+      this.onbegun = null;
+      this.reading?.leave();
+    };
+  }
+
+  async load(): Promise<void> {
+    const path = { conversation_id: this.id! };
+    this.refusal = null;
+    try {
+      const call = api.GET('/api/conversations/{conversation_id}', { params: { path } });
+      const { messages, ...row } = await answer(call);
+      this.reading?.leave();
+      this.reading = null;
+      this.row = row;
+      this.#entries = (messages ?? []).map((message) => new Entry(message));
+      this.#leafId = row.active_leaf_id;
+      this.#settleDraft();
+      this.#followRunning();
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      if (error.status === 404) this.#gone();
+      else this.refusal = error;
+    } finally {
+      this.isLoading = false;
+    }
+  }
+
+  #gone(): void {
+    this.isGone = true;
+    this.draft.drop();
+  }
+
+  #settleDraft(): void {
+    this.draft.settle(new Set(this.#entries.map(({ message }) => message.client_id)));
+  }
+
+  #apply(event: UserEvent): void {
+    if (event.type === 'conversation.updated' && event.data.conversation.id === this.id) {
+      this.#updated(event.data.conversation);
+    } else if (event.type === 'conversation.deleted' && event.data.conversation_id === this.id) {
+      this.reading?.leave();
+      this.#gone();
+    } else if (event.type === 'conversation.replied' && event.data.conversation_id === this.id) {
+      const { title, message_id, status } = event.data;
+      if (this.row) this.row = { ...this.row, title };
+      void this.#replied(message_id, status === 'running');
+    }
+  }
+
+  #updated(changes: Omit<Row, 'system'>): void {
+    const before = this.row;
+    if (before) this.row = { ...before, ...changes };
+    // Messages were deleted elsewhere.
+    const isSame = NAMED.every((name) => before?.[name] === changes[name]);
+    if (isSame && !this.#removals && changes.active_leaf_id !== this.#leafId) void this.load();
+  }
+
+  /** A reply has begun or ended, here or anywhere. */
+  async #replied(id: string, isRunning: boolean): Promise<void> {
+    if (this.isLoading || (this.reading && !this.reading.hasBegun)) return;
+    const entry = this.tree.find(id);
+    if (!entry) await this.#catchUp();
+    else if (!isRunning && entry.isRunning && this.reading?.reply !== entry) await this.look(entry);
+  }
+
+  /** Loads what was said elsewhere meanwhile. */
+  async #catchUp(): Promise<void> {
+    const newest = this.#entries.at(-1)?.id ?? null;
+    const newer = await newerMessages(this.id!, newest).catch(() => null);
+    if (!newer) return this.load();
+    const added = newer.filter(({ id }) => !this.tree.find(id)).map((message) => new Entry(message));
+    if (added.length === 0) return;
+    this.#entries = [...this.#entries, ...added];
+    const first = added[0]!.parentId;
+    // Whoever reads another branch goes on with that.
+    const isShown = first === this.#leafId || this.branch.some(({ id }) => id === first);
+    if (isShown) this.#leafId = added.at(-1)!.id;
+    this.#settleDraft();
+    this.#followRunning();
+  }
+
+  /** Reads the reply that is being written, if this page does not do so yet. */
+  #followRunning(): void {
+    const reply = this.#entries.findLast((entry) => entry.isReply && entry.isRunning);
+    if (!reply || this.reading) return;
+    const { content, reasoning } = reply.message;
+    const place = [...(reasoning ?? ''), ...content].length;
+    void this.#read(running(this.id!, reply.id, place), new Reading(reply, true));
+  }
+
+  // --- Saying something ----------------------------------------------------------------------------
+
+  /** Sends what is written. */
+  async send(): Promise<void> {
+    const { text: content, uploads } = this.draft;
+    if (this.reading || (!content.trim() && uploads.length === 0)) return;
+    [this.draft.text, this.draft.uploads] = ['', []];
+    await this.#say({ content, uploads, parentId: this.#leafId, edits: null });
+  }
+
+  /** Says `content`, whatever is written. */
+  async say(content: string): Promise<void> {
+    if (this.reading) return;
+    await this.#say({ content, uploads: [], parentId: this.#leafId, edits: null });
+  }
+
+  /** Sends the new text of the message that is edited, in its place and with its files. */
+  async sendEdit(uploads: Upload[]): Promise<void> {
+    const { editing } = this.draft;
+    const edited = this.tree.find(editing?.id ?? null);
+    if (this.reading || !editing || !edited) return;
+    this.draft.editing = null;
+    const { parentId } = edited;
+    await this.#say({ content: editing.text, uploads, parentId, edits: edited.id });
+  }
+
+  async #say(said: Omit<Sending, 'id'>): Promise<void> {
+    const { id, content, uploads, parentId } = this.draft.send(said);
+    const author_id = session.user!.id;
+    const attachments = uploads.map((upload) => ({ ...upload, url: '' }));
+    const asked = question({ id, parent_id: parentId, content, author_id, attachments });
+    const reply = awaited({ parent_id: id, model: this.model?.id ?? null, author_id });
+    const again = (model?: string) => {
+      this.chosenModel = model ?? this.chosenModel;
+      void (said.edits ? this.sendEdit(uploads) : this.send());
+    };
+    await this.#ask([asked, reply], again, async () => {
+      const conversation = await this.#begun();
+      await this.#told;
+      return sendMessage(conversation, {
+        id,
+        content,
+        parent_id: parentId,
+        upload_ids: uploads.map((upload) => upload.id),
+        ...this.#wishes()
+      });
+    });
+  }
+
+  /** Has a message answered once more, by the model that answered it before if none is named. */
+  async regenerate(entry: Entry, model?: string): Promise<void> {
+    const answered = entry.isReply ? this.tree.find(entry.parentId) : entry;
+    if (this.reading || !answered) return;
+    const author_id = session.user!.id;
+    const reply = awaited({ parent_id: answered.id, model: model ?? entry.message.model, author_id });
+    const again = (other?: string) => void this.regenerate(entry, other ?? model);
+    await this.#ask([reply], again, async () => {
+      await this.#told;
+      const place = { messageId: entry.id, answeredId: answered.id };
+      return regenerate(this.id!, place, { model });
+    });
+  }
+
+  #wishes() {
+    const { model, effort } = this;
+    const canThink = effort !== null && model?.reasoning_efforts.includes(effort);
+    return { model: model?.id, reasoning_effort: canThink ? effort : undefined };
+  }
+
+  /** The conversation's id: begins it, if that is not done. */
+  async #begun(): Promise<string> {
+    if (this.id !== null) return this.id;
+    const body = { model: this.chosenModel, space_id: this.spaceId };
+    this.row = await answer(api.POST('/api/conversations', { body }));
+    this.id = this.row.id;
+    this.draft.moveTo(this.id);
+    this.onbegun?.(this.id);
+    return this.id;
+  }
+
+  /** Shows what is asked at once, with a reply that is to come, and takes it back if it is refused. */
+  async #ask(
+    shown: Entry[],
+    again: NonNullable<Problem['again']>,
+    call: () => Promise<ReplyCall>
+  ): Promise<void> {
+    const before = this.#leafId;
+    const reading = new Reading(shown.at(-1)!);
+    this.problem = null;
+    this.reading = reading;
+    this.#entries = [...this.#entries, ...shown];
+    this.#leafId = reading.reply.id;
+    try {
+      await this.#read(await call(), reading, shown[0]);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      const { model } = reading.reply.message;
+      this.problem = { refusal: error, model, again };
+    } finally {
+      if (this.reading === reading) this.reading = null;
+      if (!reading.hasBegun) this.#takeBack(shown, before);
+    }
+    if (this.problem?.refusal.code === 'reply_running') await this.#catchUp();
+  }
+
+  #takeBack(shown: Entry[], leafId: string | null): void {
+    this.#entries = this.#entries.filter((entry) => !shown.includes(entry));
+    this.#leafId = leafId;
+    this.draft.giveBack();
+  }
+
+  /** Reads a reply to its end. `asked` is the message that it answers, where that is new, too. */
+  async #read(call: ReplyCall, reading: Reading, asked?: Entry): Promise<void> {
+    this.reading = reading;
+    const { reply } = reading;
+    try {
+      const hasEnded = await reading.read(call, {
+        began: ({ messageId, messageMetadata: { user_message_id } }) => {
+          if (asked && !asked.isReply) this.#placed(asked, user_message_id);
+          this.#placed(reply, messageId, user_message_id);
+          this.draft.sent();
+          if (reading.isStopping) void this.#stop(reply);
+        },
+        titled: (title) => {
+          if (this.row) this.row = { ...this.row, title };
+        }
+      });
+      if (hasEnded) void this.#ended(reply);
+    } catch (error) {
+      if (!reading.hasBegun || !(error instanceof Refusal)) throw error;
+      // Of what is stored more is known than of what was shown.
+      if (session.isSignedIn) void this.load();
+    } finally {
+      if (this.reading === reading) this.reading = null;
+    }
+  }
+
+  /** The service has given a message its id. */
+  #placed(entry: Entry, id: string, parentId = entry.parentId): void {
+    if (entry.id === id) return;
+    const wasLeaf = this.#leafId === entry.id;
+    [entry.id, entry.parentId] = [id, parentId];
+    entry.change({ id, parent_id: parentId });
+    // It may have been loaded meanwhile.
+    this.#entries = this.#entries.filter((other) => other === entry || other.id !== id);
+    if (wasLeaf) this.#leafId = id;
+  }
+
+  async #ended(reply: Entry): Promise<void> {
+    const { status, content, model } = reply.message;
+    this.announcement = `${models.nameOf(model ?? '')}: ${content.slice(0, 2000)}`;
+    // What the provider said is in the message alone.
+    if (status === 'failed') await this.look(reply);
+    const paid = await paidFor(this.id!, reply.message);
+    if (!paid) return;
+    reply.change(paid);
+    if (model) models.replied(model, paid.usage);
+  }
+
+  // --- The reply that is being written -------------------------------------------------------------
+
+  /** Stops the reply. What has come of it stays, and is billed. */
+  async stop(): Promise<void> {
+    const { reading } = this;
+    if (!reading || reading.isStopping) return;
+    reading.isStopping = true;
+    if (reading.hasBegun) await this.#stop(reading.reply);
+    // It has not arrived, as far as is known: it is taken back.
+    else if (reading.isBroken) reading.leave();
+  }
+
+  async #stop(reply: Entry): Promise<void> {
+    const path = { conversation_id: this.id!, message_id: reply.id };
+    const stop = '/api/conversations/{conversation_id}/messages/{message_id}/stop';
+    await this.#try(() => answer(api.POST(stop, { params: { path } })));
+    if (this.problem && this.reading) this.reading.isStopping = false;
+  }
+
+  // --- What is there -------------------------------------------------------------------------------
+
+  /** Shows the newest branch through a message. */
+  show(entry: Entry): void {
+    const end = this.tree.newestEnd(entry);
+    this.#leafId = end.id;
+    if (!this.canWrite || (this.reading && !this.reading.hasBegun)) return;
+    const params = { path: { conversation_id: this.id! } };
+    const body = { active_leaf_id: end.id };
+    const tell = () => api.PATCH('/api/conversations/{conversation_id}', { params, body });
+    // It is shown here all the same where that cannot be told.
+    this.#told = this.#told.then(tell).catch(() => {});
+  }
+
+  /** Reads a message as it is stored. */
+  async look(entry: Entry): Promise<void> {
+    const params = { path: this.#pathOf(entry) };
+    const path = '/api/conversations/{conversation_id}/messages/{message_id}';
+    await this.#try(async () => entry.change(await answer(api.GET(path, { params }))));
+  }
+
+  /** Deletes a message for good, with all that follows it. */
+  async remove(entry: Entry): Promise<void> {
+    const params = { path: this.#pathOf(entry) };
+    const path = '/api/conversations/{conversation_id}/messages/{message_id}';
+    this.#removals++;
+    await this.#try(async () => {
+      await answer(api.DELETE(path, { params }));
+      const gone = this.tree.below(entry);
+      if (this.reading && gone.has(this.reading.reply)) this.reading.leave();
+      if (this.branch.includes(entry)) this.#leafId = entry.parentId;
+      this.#entries = this.#entries.filter((other) => !gone.has(other));
+    });
+    this.#removals--;
+  }
+
+  /** Says what the user thinks of a reply; null takes that back. */
+  async rate(entry: Entry, rating: Rating | null, comment?: string): Promise<void> {
+    const params = { path: this.#pathOf(entry) };
+    const path = '/api/conversations/{conversation_id}/messages/{message_id}/feedback';
+    const before = entry.message.feedback;
+    entry.change({ feedback: rating && { rating, comment: comment ?? null } });
+    const isDone = await this.#try(() =>
+      rating === null
+        ? answer(api.DELETE(path, { params }))
+        : answer(api.PUT(path, { params, body: { rating, comment } }))
+    );
+    if (!isDone) entry.change({ feedback: before });
+  }
+
+  #pathOf(entry: Entry) {
+    return { conversation_id: this.id!, message_id: entry.id };
+  }
+
+  /** Does something, or says why it was not done. */
+  async #try(act: () => Promise<unknown>): Promise<boolean> {
+    try {
+      await act();
+      return true;
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      this.problem = { refusal: error, model: null, again: null };
+      return false;
+    }
+  }
+}
+
+export type { Entry, Message };
