@@ -98,10 +98,15 @@ export class Session {
       return this.#token;
     }
     const refusal = await refusalOf(response);
-    if (refusal.code === 'not_signed_in') this.signedOut(this.user ? 'session_ended' : null);
-    else if (refusal.status === 401) this.signedOut('session_ended');
-    else if (refusal.code === 'account_disabled') this.signedOut('account_disabled');
+    this.#refuse(refusal);
     throw refusal;
+  }
+
+  #refuse({ code, status }: Refusal): void {
+    // Asked for again after its end, a session has ended for the reason it had.
+    if (code === 'not_signed_in' && !this.isSignedIn) this.isSignedIn = false;
+    else if (status === 401) this.signedOut('session_ended');
+    else if (code === 'account_disabled') this.signedOut(code);
   }
 
   #take({ access_token, expires_in, user }: TokenPair): void {
