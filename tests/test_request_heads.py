@@ -1,5 +1,7 @@
 """The head of a request, which has to end before anybody is asked what to answer."""
 
+import json
+import re
 import socket
 import time
 from collections.abc import Iterator
@@ -81,5 +83,19 @@ def test_a_long_head_says_why_it_is_refused(web: Web) -> None:
         time.sleep(0.2)
         connection.sendall(b"a" * 70_000)
         answer = answer_on(connection)
-    assert answer.startswith(b"HTTP/1.1 400 ")
-    assert answer.endswith(b"The head of the request is too long.")
+    assert_malformed(answer, "The head of the request is too long.")
+
+
+def test_what_is_no_request_is_refused_with_an_error_of_the_interface(web: Web) -> None:
+    with connected(web) as connection:
+        connection.sendall(b"Hello\r\n\r\n")
+        answer = answer_on(connection)
+    assert_malformed(answer, "Invalid HTTP request received.")
+
+
+def assert_malformed(answer: bytes, reason: str) -> None:
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 Bad Request\r\n")
+    assert b"\r\ncontent-type: application/json\r\n" in head
+    assert re.search(rb"\r\nx-request-id: req_[0-9a-f]{32}$", head)
+    assert json.loads(body) == {"detail": reason, "code": "malformed_request"}

@@ -8,6 +8,7 @@ to a connection that is gone, which is an error. Here what a peer does to its ow
 line of the level debug. A deployment names this class with `--http`.
 """
 
+import json
 import logging
 import random
 import sys
@@ -22,6 +23,9 @@ from django.conf import settings
 from httptools import HttpParserCallbackError, HttpParserError
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
+from common import envelope
+from common.errors import MalformedRequest
+from common.ids import request_id
 from common.shutdown import LINGER_SECONDS
 from server.asgi import Scope
 from server.client_ip import client_ip
@@ -179,7 +183,8 @@ class HttpProtocol(HttpToolsProtocol):
         else:
             log.error("http.parsing_failed", exc_info=cause)
         if not self.transport.is_closing():
-            super().send_400_response(msg)
+            self.transport.write(_refusal(MalformedRequest(msg)))
+            self.transport.close()
 
     def on_body(self, body: bytes) -> None:
         self._has_progressed = True
@@ -289,3 +294,16 @@ class HttpProtocol(HttpToolsProtocol):
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
+
+
+def _refusal(error: MalformedRequest) -> bytes:
+    """The whole answer to what is no request: the envelope of `/api`, with an id to quote."""
+    body = json.dumps(envelope.body(error)).encode()
+    fields = {
+        "content-type": "application/json",
+        "content-length": str(len(body)),
+        "connection": "close",
+        "x-request-id": request_id(None),
+    }
+    head = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
+    return f"HTTP/1.1 {error.status} Bad Request\r\n{head}\r\n".encode() + body
