@@ -8,6 +8,8 @@ export function usd(amount: number): string {
   return new Intl.NumberFormat(getLocale(), { ...options, ...digits }).format(amount);
 }
 
+export const count = (number: number) => new Intl.NumberFormat(getLocale()).format(number);
+
 /** A large number in few letters: 272K. */
 export function compact(number: number): string {
   return new Intl.NumberFormat(getLocale(), { notation: 'compact', maximumFractionDigits: 1 }).format(number);
@@ -19,4 +21,12 @@ export function timeOf(moment: string): string {
   const isToday = date.toDateString() === new Date().toDateString();
   const day = isToday ? {} : ({ day: 'numeric', month: 'short' } as const);
   return date.toLocaleString(getLocale(), { ...day, hour: 'numeric', minute: '2-digit' });
+}
+
+/** A number of bytes, as people read it. */
+export function size(bytes: number): string {
+  const [unit, amount] =
+    bytes < 1000 ? ['byte', bytes] : bytes < 1e6 ? ['kilobyte', bytes / 1e3] : ['megabyte', bytes / 1e6];
+  const style = { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: amount < 10 ? 1 : 0 } as const;
+  return new Intl.NumberFormat(getLocale(), style).format(amount);
 }

@@ -1,7 +1,7 @@
 import { m } from '#messages';
 import type { Refusal } from '#api/refusal.ts';
 import { models, type Model } from '#features/models/models.svelte.ts';
-import { count, timeOf, usd } from './money.ts';
+import { count, timeOf, usd } from '#ui/numbers.ts';
 import type { Problem } from './state/conversation.svelte.ts';
 
 /** What helps against a refusal. */
