@@ -31,5 +31,7 @@ function longestBeginning(word: string, words: string[]): number {
   const wanted = Math.max(0, ...begun.map(({ length }) => length));
   let length = 0;
   while (wanted && folded(word.slice(0, length)).length < wanted) length++;
-  return length;
+  // Marks belong to the letter before them.
+  while (/^\p{M}/u.test(word.slice(length))) length++;
+  return wanted && length;
 }

@@ -1,0 +1,115 @@
+// @vitest-environment jsdom
+import { beforeEach, expect, test } from 'vitest';
+import { overwriteGetLocale } from '#runtime';
+import type { Model } from './models.svelte.ts';
+import { contextWords, found, leftPart, leftWords, offered, priceWords, refusalWords } from './words.ts';
+
+const model = (id: string, changes: Partial<Model> = {}) =>
+  ({
+    id,
+    display_name: id.toUpperCase(),
+    owned_by: 'openai',
+    modality: 'chat',
+    aliases: [],
+    reasoning_efforts: [],
+    context_window: 272_000,
+    prices: { input_per_1m_usd: 1.1, output_per_1m_usd: 21, per_hour_usd: null },
+    callable: true,
+    refusal: null,
+    included_in_plan: true,
+    allowance_usd: 1.5,
+    remaining_usd: 0.375,
+    resets_at: null,
+    free: null,
+    default: false,
+    preferences: { enabled: true, favourite: false, reasoning_effort: null, has_instructions: false },
+    ...changes
+  }) as Model;
+const refused = (code: string, retry_after: number | null = null, free: Model['free'] = null) =>
+  refusalWords(model('a', { callable: false, free, refusal: { code, message: 'The sentence.', retry_after } }));
+const free = (used: number, reset_at: string | null = null) => ({ limit: 10, window_hours: 4, used, reset_at });
+
+beforeEach(() => overwriteGetLocale(() => 'en'));
+
+test('prices are those of a million tokens', () => {
+  expect(priceWords(model('a'))).toBe('$1.10 in · $21.00 out');
+});
+
+test('a price below a cent is not rounded to nothing', () => {
+  const prices = { ...model('a').prices, input_per_1m_usd: 0.0042 };
+  expect(priceWords(model('a', { prices }))).toBe('$0.0042 in · $21.00 out');
+});
+
+test('what is not sold by tokens has no such price', () => {
+  const prices = { ...model('a').prices, input_per_1m_usd: null, output_per_1m_usd: null };
+  expect(priceWords(model('a', { prices }))).toBe('');
+});
+
+test('numbers are written as the language writes them', () => {
+  overwriteGetLocale(() => 'de');
+  expect(priceWords(model('a')).replaceAll(/\s/g, ' ')).toBe('1,10 $ rein · 21,00 $ raus');
+  overwriteGetLocale(() => 'en');
+  expect(contextWords(model('a'))).toBe('272K context');
+});
+
+test('of an allowance it is said how much is left', () => {
+  expect([leftWords(model('a')), leftPart(model('a'))]).toEqual(['$0.38 of $1.50 left', 0.25]);
+});
+
+test('an allowance that is used up, and a model without one, are paid from the balance', () => {
+  expect(leftWords(model('a', { remaining_usd: 0 }))).toContain('balance');
+  const without = model('a', { included_in_plan: false, allowance_usd: 0, remaining_usd: 0 });
+  expect([leftWords(without), leftPart(without)]).toEqual(['Paid from your balance, at twice the price', null]);
+});
+
+test('free messages are counted, and never below none', () => {
+  const chat = (used: number) => model('a', { free: free(used), included_in_plan: false });
+  expect([leftWords(chat(3)), leftPart(chat(3))]).toEqual(['7 of 10 free messages left', 0.7]);
+  expect([leftWords(chat(11)), leftPart(chat(11))]).toEqual(['0 of 10 free messages left', 0]);
+});
+
+test('a model that can be called is refused for nothing', () => {
+  expect(refusalWords(model('a'))).toBe('');
+});
+
+test('each reason has its own words', () => {
+  const reasons = [
+    refused('free_model_locked'),
+    refused('free_limit', null, free(10, new Date().toISOString())),
+    refused('verify_email'),
+    refused('insufficient_balance'),
+    refused('insufficient_balance', 10),
+    refused('provider_unavailable'),
+    refused('provider_unavailable', 30)
+  ];
+  expect(new Set(reasons).size).toBe(reasons.length);
+  expect(reasons).not.toContain('The sentence.');
+});
+
+test('a reason that the app does not know is told as the service tells it', () => {
+  expect(refused('something_new')).toBe('The sentence.');
+});
+
+test('models are found by name, maker, id and former name', () => {
+  const all = [
+    model('gpt-6-luna', { display_name: 'GPT-6 Luna', aliases: ['gpt-5-mini'] }),
+    model('kimi-k3', { display_name: 'Kimi K3', owned_by: 'moonshot' })
+  ];
+  const ids = (query: string) => found(all, query).map(({ id }) => id);
+  expect(ids('luna gpt')).toEqual(['gpt-6-luna']);
+  expect(ids('MOONSHOT')).toEqual(['kimi-k3']);
+  expect(ids('5-mini')).toEqual(['gpt-6-luna']);
+  expect(ids(' ')).toHaveLength(2);
+  expect(ids('luna kimi')).toEqual([]);
+});
+
+test('favourites come first, those that cannot be called last, and empty groups not at all', () => {
+  const preferences = { ...model('a').preferences!, favourite: true };
+  const groups = offered([
+    model('no', { callable: false }),
+    model('yes'),
+    model('dear', { preferences, callable: false })
+  ]);
+  expect(groups.map(({ models }) => models.map(({ id }) => id))).toEqual([['dear'], ['yes'], ['no']]);
+  expect(offered([])).toEqual([]);
+});
