@@ -299,7 +299,7 @@ export class Conversation {
           if (this.row) this.row = { ...this.row, title };
         }
       });
-      if (hasEnded) void this.#ended(reply);
+      if (hasEnded) void this.#ended(reply, asked);
     } catch (error) {
       if (!reading.hasBegun || !(error instanceof Refusal)) throw error;
       // Of what is stored more is known than of what was shown.
@@ -320,11 +320,12 @@ export class Conversation {
     if (wasLeaf) this.#leafId = id;
   }
 
-  async #ended(reply: Entry): Promise<void> {
+  async #ended(reply: Entry, asked?: Entry): Promise<void> {
     const { status, content, model } = reply.message;
     this.announcement = `${models.nameOf(model ?? '')}: ${content.slice(0, 2000)}`;
-    // What the provider said is in the message alone.
+    // What the provider said is in the message alone, and so are the links to files.
     if (status === 'failed') await this.look(reply);
+    if (asked?.message.attachments.some(({ url }) => !url)) await this.look(asked);
     const paid = await paidFor(this.id!, reply.message);
     if (!paid) return;
     reply.change(paid);

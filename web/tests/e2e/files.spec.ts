@@ -1,0 +1,88 @@
+import { expect, test } from './persona.ts';
+
+const sea = { name: 'sea.txt', mimeType: 'text/plain', buffer: Buffer.from('The sea is blue.') };
+const picture = {
+  name: 'sea.png',
+  mimeType: 'image/png',
+  buffer: Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64')
+};
+
+test('files are attached, removed, and sent', async ({ persona }) => {
+  const alice = await persona('alice');
+  await alice.page.goto('/');
+  await alice.message.waitFor();
+  await alice.page.locator('input[type=file]').setInputFiles([sea, picture]);
+
+  const files = alice.page.getByRole('list', { name: 'Files' });
+  await expect(files.getByRole('listitem')).toHaveCount(2);
+  await expect(files).toContainText('the model gets only its name');
+  await files.getByRole('button', { name: 'Remove sea.png' }).click();
+  await expect(files.getByRole('listitem')).toHaveCount(1);
+
+  await alice.ask('What is in it?', { text: 'The sea.' });
+  await expect(alice.replies).toContainText('The sea.');
+  await expect(alice.questions.getByRole('link', { name: /sea\.txt/ })).toBeVisible();
+  await alice.settled();
+  await alice.page.reload();
+  const link = alice.questions.getByRole('link', { name: /sea\.txt/ });
+  await expect(link).toHaveAttribute('href', /\/files\//);
+});
+
+test('a file that was pasted, or dropped, goes along', async ({ persona }) => {
+  const alice = await persona('alice');
+  await alice.page.goto('/');
+  await alice.message.waitFor();
+  const dropped = await alice.page.evaluateHandle(() => {
+    const transfer = new DataTransfer();
+    transfer.items.add(new File(['ebb'], 'ebb.txt', { type: 'text/plain' }));
+    return transfer;
+  });
+  await alice.message.dispatchEvent('dragenter', { dataTransfer: dropped });
+  await expect(alice.page.getByText('Drop files here')).toBeVisible();
+  await alice.message.dispatchEvent('drop', { dataTransfer: dropped });
+  await alice.message.evaluate((area) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.items.add(new File(['tide'], 'tide.txt', { type: 'text/plain' }));
+    area.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+  });
+
+  const files = alice.page.getByRole('list', { name: 'Files' });
+  await expect(files).toContainText('ebb.txt');
+  await expect(files).toContainText('tide.txt');
+  await expect(alice.page.getByText('Drop files here')).toHaveCount(0);
+});
+
+test('a file that cannot be uploaded says why, and is tried again', async ({ persona }) => {
+  const alice = await persona('alice');
+  await alice.page.goto('/');
+  await alice.message.waitFor();
+  await alice.page.context().setOffline(true);
+  await alice.page.locator('input[type=file]').setInputFiles(sea);
+  const files = alice.page.getByRole('list', { name: 'Files' });
+  await expect(files.getByRole('alert')).toContainText('cannot be reached');
+
+  await alice.page.context().setOffline(false);
+  await files.getByRole('button', { name: 'Upload sea.txt again' }).click();
+  await expect(files.getByRole('alert')).toHaveCount(0);
+  await expect(files).toContainText('16 byte');
+
+  // A file that is too large is not even sent.
+  await alice.page.locator('input[type=file]').setInputFiles({ ...sea, name: 'large.txt', buffer: Buffer.alloc(25_000_001) });
+  await expect(files.getByRole('alert')).toContainText('Larger than 25 MB');
+});
+
+test('what is edited keeps its files', async ({ persona }) => {
+  const alice = await persona('alice');
+  await alice.page.goto('/');
+  await alice.message.waitFor();
+  await alice.page.locator('input[type=file]').setInputFiles(sea);
+  await expect(alice.page.getByRole('list', { name: 'Files' })).toContainText('16 byte');
+  await alice.ask('What is in it?', { text: 'The sea.' });
+  await alice.settled();
+
+  await alice.message.press('ArrowUp');
+  await alice.page.getByRole('textbox', { name: 'New text of the message' }).fill('And now?\n@sim {"text": "Still."}');
+  await alice.page.keyboard.press('Enter');
+  await expect(alice.replies).toContainText('Still.');
+  await expect(alice.questions.getByText('sea.txt')).toBeVisible();
+});

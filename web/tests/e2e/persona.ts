@@ -1,0 +1,80 @@
+import { test as base, expect, type Browser, type BrowserContext, type Page } from '@playwright/test';
+
+interface Account {
+  plan?: 'free' | 'pro' | 'max';
+  balance_usd?: number;
+}
+
+/** Somebody with an account of their own, in a browser. */
+export class Persona {
+  readonly page: Page;
+  readonly email: string;
+
+  private constructor(page: Page, email: string) {
+    this.page = page;
+    this.email = email;
+  }
+
+  static async new(context: BrowserContext, name: string, { plan = 'max', balance_usd = 0 }: Account = {}) {
+    const page = await context.newPage();
+    const email = `${name}-${crypto.randomUUID()}@example.com`;
+    await page.goto('/icon.svg');
+    await page.evaluate(
+      async ({ email, name, plan, balance_usd }) => {
+        const post = async (path: string, body: object, token = '') => {
+          const headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` };
+          if (!token) delete (headers as Partial<typeof headers>).Authorization;
+          const answer = await fetch(path, { method: 'POST', headers, body: JSON.stringify(body) });
+          if (!answer.ok) throw new Error(await answer.text());
+          return answer.json();
+        };
+        const password = 'correct horse battery staple';
+        const { access_token } = await post('/api/auth/signup', { email, password, name, cookie: true });
+        if (plan !== 'free') await post('/api/billing/upgrade', { plan }, access_token);
+        if (balance_usd) await post('/api/billing/topup', { amount_usd: balance_usd }, access_token);
+      },
+      { email, name, plan, balance_usd }
+    );
+    return new Persona(page, email);
+  }
+
+  /** The same person on another device. */
+  async elsewhere(browser: Browser): Promise<Persona> {
+    const context = await browser.newContext({ storageState: await this.page.context().storageState() });
+    return new Persona(await context.newPage(), this.email);
+  }
+
+  get message() {
+    return this.page.getByRole('textbox', { name: 'Message', exact: true });
+  }
+
+  get replies() {
+    return this.page.getByRole('article', { name: /replied$/ });
+  }
+
+  get questions() {
+    return this.page.getByRole('article', { name: 'You said' });
+  }
+
+  /** Says something, to which the model's answer is given. */
+  async ask(text: string, steering: object = {}) {
+    await this.message.fill(`${text}\n@sim ${JSON.stringify(steering)}`);
+    await this.message.press('Enter');
+  }
+
+  /** Waits until nothing is being written. */
+  async settled() {
+    await expect(this.page.getByRole('button', { name: 'Send', exact: true })).toBeVisible();
+    await expect(this.page.locator('[aria-busy=true]')).toHaveCount(0);
+  }
+}
+
+type NewPersona = (name: string, account?: Account) => Promise<Persona>;
+
+export const test = base.extend<{ persona: NewPersona }>({
+  persona: async ({ context }, use) => {
+    await use((name, account) => Persona.new(context, name, account));
+  }
+});
+
+export { expect };
