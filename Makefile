@@ -16,7 +16,7 @@ PYTHON_CLIENTS := langchain llama_index llm aider openapi_python
 NODE_CLIENTS := openai_node ai_sdk gltf_validator openapi_typescript asyncapi_parser
 
 .DEFAULT_GOAL := help
-.PHONY: help run web test quick drills repeat mutations test-clients check lint types contracts missing-migrations former-release deploy-tools sbom format openapi contract lock bench campaign screenshots migrations shell clients clean
+.PHONY: help run web test quick drills repeat mutations test-clients check web-check web-format lint types contracts missing-migrations former-release deploy-tools sbom format openapi contract lock bench campaign screenshots migrations shell clients clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,7 +49,13 @@ mutations: .venv/installed ## Does a test fail for each way in which the product
 test-clients: .venv/installed clients ## Run the clients that people use, unmodified, against the running service
 	@$(DRILLS) tests/clients $(ARGS)
 
-check: lint types contracts missing-migrations former-release test drills ## Everything that has to be green before a commit
+check: lint types contracts missing-migrations former-release web-check test drills ## Everything that has to be green before a commit
+
+web-check: .venv/installed ## Types, lint, format, messages, unit tests and budgets of the web app
+	@$(PYTHON) -m devserver.web_app run check
+
+web-format: .venv/installed ## Mend lint and format of the web app
+	@$(PYTHON) -m devserver.web_app run format
 
 lint: .venv/installed ## Style and format
 	@$(PYTHON) -m ruff check

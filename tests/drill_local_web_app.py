@@ -45,9 +45,10 @@ def start(tmp_path: Path) -> Iterator[Start]:
 
 @pytest.fixture
 def app(tmp_path: Path) -> WebApp:
-    """A copy of the app with its packages."""
+    """A copy of the app with its packages, and without anything that a build has written."""
     copy = tmp_path / "source"
-    shutil.copytree(WebApp().source, copy, ignore=shutil.ignore_patterns("node_modules"))
+    written = shutil.ignore_patterns("node_modules", "paraglide", "build", ".*")
+    shutil.copytree(WebApp().source, copy, ignore=written)
     (copy / "node_modules").symlink_to(WebApp().source / "node_modules")
     return WebApp(copy)
 
@@ -57,7 +58,7 @@ def served_sources(web: Web) -> Iterator[str]:
     """The origin of the development server, which `make web` starts, in front of a web process."""
     port = free_port()
     options = ("--host", LOOPBACK, "--port", str(port), "--strictPort")
-    command = [sys.executable, "-m", "devserver.web_app", "run", "dev", "--", *options]
+    command = [sys.executable, "-m", "devserver.web_app", "serve", *options]
     server = subprocess.Popen(
         command, env={**inherited(), "SERVICE_URL": web.url}, stdout=subprocess.DEVNULL
     )
@@ -113,6 +114,7 @@ def test_it_is_served_from_the_first_start_on_and_built_once(start: Start) -> No
 def test_a_build_that_fails_leaves_the_one_of_before(app: WebApp, tmp_path: Path) -> None:
     folder = tmp_path / "web"
     app.build(folder)
+    assert app.is_built(folder)
     before = (folder / "index.html").read_text()
     (app.source / "src/routes/+layout.ts").write_text("export const {")
     with pytest.raises(LocalError, match="The web app cannot be built"):

@@ -83,7 +83,7 @@ def serve_sources_beside() -> NoReturn:
     passes calls on to the service at SERVICE_URL, or else to the one that runs here."""
     demo = configuration.var_folder(os.environ) / "demo.json"
     url = os.environ.get("SERVICE_URL") or _base_url(demo)
-    WebApp().run("dev", SERVICE_URL=url)
+    WebApp().serve(SERVICE_URL=url)
 
 
 def _base_url(demo: Path) -> str:

@@ -2,6 +2,7 @@
 
 `python -m devserver.web_app build FOLDER`: build it into the folder, unless that has it.
 `python -m devserver.web_app run SCRIPT...`: a script of web/package.json, with all packages.
+`python -m devserver.web_app serve OPTION...`: the sources, by Vite's development server.
 """
 
 import argparse
@@ -26,10 +27,11 @@ from devserver.paths import ROOT
 
 # In a built folder: of which sources it is.
 STAMP = ".built-from"
-# What no build reads, and what is written by builds and checks.
-_NO_SOURCES = {"node_modules", ".svelte-kit", "paraglide", "build", "tests", "test-results"}
+# What no build reads, and what is written by builds and checks, beside names that begin with a dot.
+_NO_SOURCES = {"node_modules", "paraglide", "build", "tests", "test-results"}
 _NO_SOURCE_SUFFIXES = (".d.ts", ".test.ts", ".md")
 _WITH_TOOLS = " with tools"
+_VITE = "node_modules/vite/bin/vite.js"
 
 
 def main() -> int:
@@ -38,11 +40,14 @@ def main() -> int:
     commands = parser.add_subparsers(dest="what", required=True)
     commands.add_parser("build").add_argument("folder", type=Path)
     commands.add_parser("run").add_argument("script", nargs=argparse.REMAINDER)
-    options = parser.parse_args()
+    commands.add_parser("serve")
+    options, others = parser.parse_known_args()
     app = WebApp(options.source)
     try:
         if options.what == "run":
             app.run(*options.script)
+        if options.what == "serve":
+            app.serve(*others)
         signal.signal(signal.SIGTERM, lambda *_: _end())
         app.build(options.folder)
     except LocalError as error:
@@ -76,18 +81,26 @@ class WebApp:
             self._install()
             digest, fresh = self.digest, folder.with_name(f"{folder.name}.new")
             shutil.rmtree(fresh, ignore_errors=True)
-            vite = node.node("node_modules/vite/bin/vite.js", "build")
-            if not self._succeeds(vite, WEB_BUILD=str(fresh)):
+            if not self._succeeds(node.node(_VITE, "build"), WEB_BUILD=str(fresh)):
                 raise LocalError("The web app cannot be built.")
             (fresh / STAMP).write_text(digest)
             _replace(folder, fresh)
 
-    def run(self, *script: str, **variables: str) -> NoReturn:
+    def run(self, *script: str) -> NoReturn:
         """Become a script of package.json, once all packages are there. Raises LocalError."""
         with self._turn():
             self._install(tools=True)
+            # The turn ends with the script.
+            self._become(node.npm("run", "--silent", *script))
+
+    def serve(self, *options: str, **variables: str) -> NoReturn:
+        """Become Vite's development server, once its packages are there. Raises LocalError."""
+        with self._turn():
+            self._install()
+        self._become(node.node(_VITE, "dev", *options), **variables)
+
+    def _become(self, command: list[str], **variables: str) -> NoReturn:
         os.chdir(self.source)
-        command = node.npm("run", "--silent", *script)
         env = {**node.environment(self.source), **variables}
         os.execve(command[0], command, env)  # noqa: S606 - no shell wanted
 
@@ -126,9 +139,11 @@ class WebApp:
 
     def _sources(self) -> Iterator[Path]:
         for parent, folders, files in os.walk(self.source):
-            folders[:] = [name for name in folders if name not in _NO_SOURCES]
+            folders[:] = [name for name in folders if name not in _NO_SOURCES and name[0] != "."]
             yield from (
-                Path(parent, name) for name in files if not name.endswith(_NO_SOURCE_SUFFIXES)
+                Path(parent, name)
+                for name in files
+                if not name.endswith(_NO_SOURCE_SUFFIXES) and name[0] != "."
             )
 
     def _digest_of(self, files: Iterable[Path]) -> str:

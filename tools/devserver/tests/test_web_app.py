@@ -23,7 +23,8 @@ from tests.environment import inherited
 def app(tmp_path: Path) -> WebApp:
     """A copy of the app, without its packages."""
     copy = tmp_path / "source"
-    shutil.copytree(WebApp().source, copy, ignore=shutil.ignore_patterns("node_modules"))
+    written = shutil.ignore_patterns("node_modules", ".svelte-kit", "paraglide", "build")
+    shutil.copytree(WebApp().source, copy, ignore=written)
     return WebApp(copy)
 
 

@@ -5,12 +5,7 @@ export type User = components['schemas']['User'];
 type TokenPair = Omit<components['schemas']['TokenPair'], 'refresh_token'>;
 
 /** Why nobody is signed in: what the page for signing in says. */
-export type Ending =
-  | 'signed_out'
-  | 'session_ended'
-  | 'account_disabled'
-  | 'password_reset'
-  | null;
+export type Ending = 'signed_out' | 'session_ended' | 'account_disabled' | 'password_reset' | null;
 
 // A token that has less than this left is refreshed before it is sent.
 const MARGIN_MS = 60_000;

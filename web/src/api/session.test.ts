@@ -8,7 +8,8 @@ const pair = (name: string, token = name) => ({
   expires_in: 3600,
   user: { id: name, email: `${name}@example.com` } as User
 });
-const refusal = (status: number, code: string) => Response.json({ detail: 'No.', code }, { status });
+const refusal = (status: number, code: string) =>
+  Response.json({ detail: 'No.', code }, { status });
 const soon = () => new Promise((resolve) => setTimeout(resolve, 20));
 const answers: Response[] = [];
 const channels: BroadcastChannel[] = [];

@@ -28,7 +28,7 @@ export async function* framesOf(
 ): AsyncGenerator<PlacedFrame[]> {
   const reader = body.pipeThrough(new TextDecoderStream(), { signal }).getReader();
   try {
-    for (let rest = ''; ; ) {
+    for (let rest = ''; ;) {
       const { done, value } = await reader.read();
       if (done) return;
       const events = (rest + value).split('\n\n');

@@ -32,7 +32,11 @@ export class Silence extends Error {
  * Waits before the next of several attempts, longer from one to the next, or for the seconds that the
  * service asks for. The network that comes back ends it, and so does `signal`.
  */
-export function pause(failures: number, seconds: number | null, signal: AbortSignal): Promise<void> {
+export function pause(
+  failures: number,
+  seconds: number | null,
+  signal: AbortSignal
+): Promise<void> {
   const growing = Math.min(250 * 2 ** failures, LONGEST_WAIT_MS) * (0.5 + Math.random() / 2);
   return new Promise((resolve) => {
     const timer = setTimeout(end, seconds === null ? growing : seconds * 1000);

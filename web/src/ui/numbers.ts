@@ -12,7 +12,10 @@ export const count = (number: number) => new Intl.NumberFormat(getLocale()).form
 
 /** A large number in few letters: 272K. */
 export function compact(number: number): string {
-  return new Intl.NumberFormat(getLocale(), { notation: 'compact', maximumFractionDigits: 1 }).format(number);
+  return new Intl.NumberFormat(getLocale(), {
+    notation: 'compact',
+    maximumFractionDigits: 1
+  }).format(number);
 }
 
 /** A moment of today by its time, of another day with its date. */
@@ -26,7 +29,16 @@ export function timeOf(moment: string): string {
 /** A number of bytes, as people read it. */
 export function size(bytes: number): string {
   const [unit, amount] =
-    bytes < 1000 ? ['byte', bytes] : bytes < 1e6 ? ['kilobyte', bytes / 1e3] : ['megabyte', bytes / 1e6];
-  const style = { style: 'unit', unit, unitDisplay: 'short', maximumFractionDigits: amount < 10 ? 1 : 0 } as const;
+    bytes < 1000
+      ? ['byte', bytes]
+      : bytes < 1e6
+        ? ['kilobyte', bytes / 1e3]
+        : ['megabyte', bytes / 1e6];
+  const style = {
+    style: 'unit',
+    unit,
+    unitDisplay: 'short',
+    maximumFractionDigits: amount < 10 ? 1 : 0
+  } as const;
   return new Intl.NumberFormat(getLocale(), style).format(amount);
 }

@@ -71,7 +71,10 @@ test('a reply is stopped by Escape, and what has come stays', async ({ persona }
 test('a page that is loaded in mid-stream goes on with the reply', async ({ persona }) => {
   const alice = await persona('alice');
   await alice.page.goto('/');
-  await alice.ask('Count.', { text: Array.from({ length: 60 }, (_, at) => `n${at}`).join(' '), delay_ms: 100 });
+  await alice.ask('Count.', {
+    text: Array.from({ length: 60 }, (_, at) => `n${at}`).join(' '),
+    delay_ms: 100
+  });
   await expect(alice.replies).toHaveText(/n3 /);
 
   await alice.page.reload();
@@ -79,7 +82,9 @@ test('a page that is loaded in mid-stream goes on with the reply', async ({ pers
   await expect(alice.replies).toHaveText(/n3 /);
   await expect(alice.page.getByRole('button', { name: 'Stop' })).toBeVisible();
   await alice.settled();
-  await expect(alice.replies).toContainText(Array.from({ length: 60 }, (_, at) => `n${at}`).join(' '));
+  await expect(alice.replies).toContainText(
+    Array.from({ length: 60 }, (_, at) => `n${at}`).join(' ')
+  );
 });
 
 test('two browsers follow one reply', async ({ persona, browser }) => {

@@ -4,7 +4,10 @@ const sea = { name: 'sea.txt', mimeType: 'text/plain', buffer: Buffer.from('The 
 const picture = {
   name: 'sea.png',
   mimeType: 'image/png',
-  buffer: Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64')
+  buffer: Buffer.from(
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+    'base64'
+  )
 };
 
 test('files are attached, removed, and sent', async ({ persona }) => {
@@ -43,7 +46,9 @@ test('a file that was pasted, or dropped, goes along', async ({ persona }) => {
   await alice.message.evaluate((area) => {
     const clipboardData = new DataTransfer();
     clipboardData.items.add(new File(['tide'], 'tide.txt', { type: 'text/plain' }));
-    area.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+    area.dispatchEvent(
+      new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true })
+    );
   });
 
   const files = alice.page.getByRole('list', { name: 'Files' });
@@ -67,7 +72,9 @@ test('a file that cannot be uploaded says why, and is tried again', async ({ per
   await expect(files).toContainText('16 byte');
 
   // A file that is too large is not even sent.
-  await alice.page.locator('input[type=file]').setInputFiles({ ...sea, name: 'large.txt', buffer: Buffer.alloc(25_000_001) });
+  await alice.page
+    .locator('input[type=file]')
+    .setInputFiles({ ...sea, name: 'large.txt', buffer: Buffer.alloc(25_000_001) });
   await expect(files.getByRole('alert')).toContainText('Larger than 25 MB');
 });
 
@@ -81,7 +88,9 @@ test('what is edited keeps its files', async ({ persona }) => {
   await alice.settled();
 
   await alice.message.press('ArrowUp');
-  await alice.page.getByRole('textbox', { name: 'New text of the message' }).fill('And now?\n@sim {"text": "Still."}');
+  await alice.page
+    .getByRole('textbox', { name: 'New text of the message' })
+    .fill('And now?\n@sim {"text": "Still."}');
   await alice.page.keyboard.press('Enter');
   await expect(alice.replies).toContainText('Still.');
   await expect(alice.questions.getByText('sea.txt')).toBeVisible();

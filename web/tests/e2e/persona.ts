@@ -1,4 +1,10 @@
-import { test as base, expect, type Browser, type BrowserContext, type Page } from '@playwright/test';
+import {
+  test as base,
+  expect,
+  type Browser,
+  type BrowserContext,
+  type Page
+} from '@playwright/test';
 
 interface Account {
   plan?: 'free' | 'pro' | 'max';
@@ -15,7 +21,11 @@ export class Persona {
     this.email = email;
   }
 
-  static async new(context: BrowserContext, name: string, { plan = 'max', balance_usd = 0 }: Account = {}) {
+  static async new(
+    context: BrowserContext,
+    name: string,
+    { plan = 'max', balance_usd = 0 }: Account = {}
+  ) {
     const page = await context.newPage();
     const email = `${name}-${crypto.randomUUID()}@example.com`;
     await page.goto('/icon.svg');
@@ -29,9 +39,15 @@ export class Persona {
           return answer.json();
         };
         const password = 'correct horse battery staple';
-        const { access_token } = await post('/api/auth/signup', { email, password, name, cookie: true });
+        const { access_token } = await post('/api/auth/signup', {
+          email,
+          password,
+          name,
+          cookie: true
+        });
         if (plan !== 'free') await post('/api/billing/upgrade', { plan }, access_token);
-        if (balance_usd) await post('/api/billing/topup', { amount_usd: balance_usd }, access_token);
+        if (balance_usd)
+          await post('/api/billing/topup', { amount_usd: balance_usd }, access_token);
       },
       { email, name, plan, balance_usd }
     );
@@ -40,7 +56,9 @@ export class Persona {
 
   /** The same person on another device. */
   async elsewhere(browser: Browser): Promise<Persona> {
-    const context = await browser.newContext({ storageState: await this.page.context().storageState() });
+    const context = await browser.newContext({
+      storageState: await this.page.context().storageState()
+    });
     return new Persona(await context.newPage(), this.email);
   }
 

@@ -3,7 +3,9 @@ import { expect, test } from './persona.ts';
 test('a model that the free plan does not have names those that it has', async ({ persona }) => {
   const alice = await persona('alice', { plan: 'free' });
   await alice.page.goto('/');
-  await alice.page.getByRole('combobox', { name: 'Model', exact: true }).selectOption('claude-opus-5-5');
+  await alice.page
+    .getByRole('combobox', { name: 'Model', exact: true })
+    .selectOption('claude-opus-5-5');
   await alice.ask('Hello?', { text: 'Hello.' });
 
   const problem = alice.page.getByRole('alert');
@@ -38,16 +40,29 @@ test('without money the amounts are told', async ({ persona }) => {
 test('a reply that fails says why, and is tried again', async ({ persona }) => {
   const alice = await persona('alice');
   await alice.page.goto('/');
-  await alice.ask('Hello?', { fail: 'before', status: 500, times: 3, marker: crypto.randomUUID(), text: 'At last.' });
+  await alice.ask('Hello?', {
+    fail: 'before',
+    status: 500,
+    times: 3,
+    marker: crypto.randomUUID(),
+    text: 'At last.'
+  });
   await expect(alice.replies).toContainText(/has failed/, { timeout: 40_000 });
   await alice.replies.getByRole('button', { name: 'Try again' }).click();
   await expect(alice.replies).toContainText('At last.', { timeout: 40_000 });
 });
 
-test('a reply that breaks off keeps what it has brought, and goes to another model', async ({ persona }) => {
+test('a reply that breaks off keeps what it has brought, and goes to another model', async ({
+  persona
+}) => {
   const alice = await persona('alice');
   await alice.page.goto('/');
-  await alice.ask('Hello?', { model: 'gpt-6-luna', text: 'One two three four five.', fail: 'after', after_tokens: 3 });
+  await alice.ask('Hello?', {
+    model: 'gpt-6-luna',
+    text: 'One two three four five.',
+    fail: 'after',
+    after_tokens: 3
+  });
   await expect(alice.replies).toContainText('One two three');
   await expect(alice.replies).toContainText('has failed');
 
@@ -62,7 +77,9 @@ test('a message that is too long says by how much', async ({ persona }) => {
   await alice.page.goto('/');
   await alice.message.fill('word '.repeat(19_000));
   await alice.message.press('Enter');
-  await expect(alice.page.getByRole('alert')).toContainText(/This is about [\d,]+ tokens long, and .* reads at most/);
+  await expect(alice.page.getByRole('alert')).toContainText(
+    /This is about [\d,]+ tokens long, and .* reads at most/
+  );
   await expect(alice.message).toHaveValue(/^word word/);
 });
 
@@ -81,7 +98,9 @@ test('whoever writes while a reply runs elsewhere is told', async ({ persona, br
 
   await phone.ask('Me too.', { text: 'Now.' });
 
-  await expect(phone.page.getByRole('alert')).toContainText('A reply is being written in this conversation already');
+  await expect(phone.page.getByRole('alert')).toContainText(
+    'A reply is being written in this conversation already'
+  );
   await expect(phone.message).toHaveValue(/^Me too\./);
   await expect(phone.replies).toHaveCount(2);
   await phone.settled();
@@ -100,7 +119,10 @@ test('a session that ends keeps what was typed', async ({ persona }) => {
     const body = JSON.stringify({ cookie: true });
     const headers = { 'Content-Type': 'application/json' };
     const pair = await (await fetch('/api/auth/refresh', { method: 'POST', headers, body })).json();
-    await fetch('/api/auth/logout', { method: 'POST', headers: { Authorization: `Bearer ${pair.access_token}` } });
+    await fetch('/api/auth/logout', {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${pair.access_token}` }
+    });
   });
   await alice.message.press('Enter');
 

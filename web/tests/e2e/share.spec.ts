@@ -1,10 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from './persona.ts';
 
-test('a link shows everybody what was shared, and nothing after it is revoked', async ({ persona, browser }) => {
+test('a link shows everybody what was shared, and nothing after it is revoked', async ({
+  persona,
+  browser
+}) => {
   const alice = await persona('alice');
   await alice.page.goto('/');
-  await alice.ask('Why is the sea blue?', { text: 'Because water takes the **red** out.', reasoning_tokens: 5 });
+  await alice.ask('Why is the sea blue?', {
+    text: 'Because water takes the **red** out.',
+    reasoning_tokens: 5
+  });
   await alice.settled();
   await alice.page.getByRole('button', { name: 'Share' }).click();
   const dialog = alice.page.getByRole('dialog');
@@ -14,7 +20,10 @@ test('a link shows everybody what was shared, and nothing after it is revoked', 
 
   const stranger = await (await browser.newContext()).newPage();
   const asked: string[] = [];
-  stranger.on('request', (request) => void (request.url().includes('/api/') && asked.push(request.url())));
+  stranger.on(
+    'request',
+    (request) => void (request.url().includes('/api/') && asked.push(request.url()))
+  );
   await stranger.goto(await link.inputValue());
   await expect(stranger.getByRole('article')).toHaveCount(2);
   await expect(stranger.getByRole('article').nth(1).locator('strong')).toHaveText('red');
@@ -44,7 +53,10 @@ test('a conversation is saved as a file', async ({ persona }) => {
   await alice.page.goto('/');
   await alice.ask('Why is the sea blue?', { text: 'Because.' });
   await alice.settled();
-  for (const [name, ending] of [['Save as Markdown', 'md'], ['Save as JSON', 'json']] as const) {
+  for (const [name, ending] of [
+    ['Save as Markdown', 'md'],
+    ['Save as JSON', 'json']
+  ] as const) {
     await alice.page.getByRole('button', { name: 'More actions' }).click();
     const downloading = alice.page.waitForEvent('download');
     await alice.page.getByRole('menuitem', { name }).click();

@@ -6,7 +6,7 @@ import { nextPath } from '#features/frame/next.ts';
 
 /** Goes on to where somebody was going. What is no page of the app, the browser opens by itself. */
 export async function goOn(next: string): Promise<void> {
-  if (await match(next)) await goto(next, { replaceState: true });
+  if (await match(next)) await goto(next, { replace: true });
   else location.replace(next);
 }
 

@@ -35,7 +35,10 @@ test.each(['#id_token=abc&state=another', '#id_token=abc', '#id_token=abc&state=
 );
 
 test('without an attempt in this tab no return is taken, not even one without a state', () => {
-  expect(readReturn('#id_token=abc&state=the+state', null)).toEqual({ problem: 'foreign', next: '/' });
+  expect(readReturn('#id_token=abc&state=the+state', null)).toEqual({
+    problem: 'foreign',
+    next: '/'
+  });
   expect(readReturn('#id_token=abc', null)).toEqual({ problem: 'foreign', next: '/' });
 });
 

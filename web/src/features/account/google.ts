@@ -26,7 +26,11 @@ export function goToGoogle(google: GoogleAuthorization, next: string): void {
 }
 
 /** Google's page, with what it needs to come back to the app at `origin` with an ID token. */
-export function authorizeUrl(google: GoogleAuthorization, attempt: Attempt, origin: string): string {
+export function authorizeUrl(
+  google: GoogleAuthorization,
+  attempt: Attempt,
+  origin: string
+): string {
   const url = new URL(google.authorize_url);
   const query = {
     client_id: google.client_id,

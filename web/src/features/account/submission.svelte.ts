@@ -38,7 +38,9 @@ export class Submission {
 
   #take(refusal: Refusal): void {
     const errors = Object.entries(refusal.fieldErrors);
-    this.problems = Object.fromEntries(errors.map(([field, text]) => [field, fieldSentence(field, text)]));
+    this.problems = Object.fromEntries(
+      errors.map(([field, text]) => [field, fieldSentence(field, text)])
+    );
     // What has no field here is said above the form.
     const isSaid = errors.length > 0 && errors.every(([field]) => this.fields.includes(field));
     this.refusal = isSaid ? null : refusal;

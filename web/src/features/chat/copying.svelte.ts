@@ -19,6 +19,7 @@ async function toClipboard(text: string): Promise<void> {
   const area = Object.assign(document.createElement('textarea'), { value: text });
   document.body.append(area);
   area.select();
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- there is no other way
   document.execCommand('copy');
   area.remove();
 }

@@ -5,7 +5,9 @@ export type Format = 'md' | 'json';
 
 /** Saves a conversation as a file. Raises a Refusal. */
 export async function download(conversationId: string, format: Format): Promise<void> {
-  const response = await authorizedFetch(`/api/conversations/${conversationId}/export?format=${format}`);
+  const response = await authorizedFetch(
+    `/api/conversations/${conversationId}/export?format=${format}`
+  );
   if (!response.ok) throw await refusalOf(response);
   const link = document.createElement('a');
   link.href = URL.createObjectURL(await response.blob());

@@ -22,10 +22,20 @@ const model = (id: string, fields: Partial<Model> = {}) =>
   }) as unknown as Model;
 
 beforeEach(() => {
-  models.all = [model('asked'), model('dear'), model('kept', { remaining_usd: 2 }), model('off', { callable: false })];
+  models.all = [
+    model('asked'),
+    model('dear'),
+    model('kept', { remaining_usd: 2 }),
+    model('off', { callable: false })
+  ];
 });
 
-function words(status: number, code: string, fields: Record<string, unknown> = {}, retryAfter: number | null = null) {
+function words(
+  status: number,
+  code: string,
+  fields: Record<string, unknown> = {},
+  retryAfter: number | null = null
+) {
   const refusal = new Refusal(status, code, 'The service’s own words.', { fields, retryAfter });
   return wordsOf({ refusal, model: 'asked', again: () => {} });
 }
@@ -34,21 +44,39 @@ const helps = (said: ReturnType<typeof words>) =>
   said.helps.map((help) => (help.kind === 'model' ? help.model.id : help.kind));
 
 test('without money the amounts are told, and models that are paid for come first', () => {
-  const said = words(402, 'insufficient_for_request', { needed_usd: 0.02, afford_usd: 0.011, held_usd: 0 });
+  const said = words(402, 'insufficient_for_request', {
+    needed_usd: 0.02,
+    afford_usd: 0.011,
+    held_usd: 0
+  });
   expect(said.text).toContain('ASKED');
   expect(said.facts).toEqual(['Needed: $0.02', 'Left: $0.01']);
   expect(helps(said)).toEqual(['kept', 'dear']);
 });
 
 test('money that running replies hold is waited for', () => {
-  const said = words(402, 'insufficient_balance', { needed_usd: 1, available_usd: 0, held_usd: 3 }, 9);
+  const said = words(
+    402,
+    'insufficient_balance',
+    { needed_usd: 1, available_usd: 0, held_usd: 3 },
+    9
+  );
   expect(said.text).toMatch(/^Replies that are being written hold the money/);
-  expect(said.facts).toEqual(['Needed: $1.00', 'Available: $0.00', 'Held by running replies: $3.00']);
+  expect(said.facts).toEqual([
+    'Needed: $1.00',
+    'Available: $0.00',
+    'Held by running replies: $3.00'
+  ]);
   expect(said.helps[0]).toEqual({ kind: 'again', after: 9 });
 });
 
 test('free messages that are used up are there again at a time', () => {
-  const fields = { limit: 10, window_hours: 4, used: 10, reset_at: new Date(2000, 0, 1, 14, 5).toISOString() };
+  const fields = {
+    limit: 10,
+    window_hours: 4,
+    used: 10,
+    reset_at: new Date(2000, 0, 1, 14, 5).toISOString()
+  };
   const said = words(402, 'free_limit', fields);
   expect(said.text).toMatch(/your 10 free messages to ASKED within 4 hours.*2:05/);
   expect(helps(said)).toEqual(['kept', 'dear']);
@@ -60,10 +88,20 @@ test('an address is to be confirmed', () => {
 
 test('of what is too long the length is told, and who reads more', () => {
   models.all = [...models.all, model('large', { context_window: 5000 })];
-  const said = words(422, 'input_too_long', { length: 1500, limit: 900, unit: 'tokens', largest_file: null });
+  const said = words(422, 'input_too_long', {
+    length: 1500,
+    limit: 900,
+    unit: 'tokens',
+    largest_file: null
+  });
   expect(said.text).toContain('about 1,500 tokens long, and ASKED reads at most 900 tokens');
   expect(helps(said)).toEqual(['large']);
-  const withFile = words(422, 'input_too_long', { length: 1500, limit: 900, unit: 'characters', largest_file: 'sea.txt' });
+  const withFile = words(422, 'input_too_long', {
+    length: 1500,
+    limit: 900,
+    unit: 'characters',
+    largest_file: 'sea.txt'
+  });
   expect(withFile.text).toContain('“sea.txt”');
 });
 

@@ -27,8 +27,15 @@ const MOST_MODELS = 3;
 export function wordsOf({ refusal, model, again }: Problem): Words {
   const name = models.nameOf(model ?? '') || m.chat_the_model();
   const [text, facts] = sentence(refusal, name);
-  const helps = helpsAgainst(refusal, model).filter(({ kind }) => again || kind === 'verify' || kind === 'new-chat');
-  return { text, facts, helps, tone: refusal.status >= 500 || refusal.status === 0 ? 'danger' : 'warning' };
+  const helps = helpsAgainst(refusal, model).filter(
+    ({ kind }) => again || kind === 'verify' || kind === 'new-chat'
+  );
+  return {
+    text,
+    facts,
+    helps,
+    tone: refusal.status >= 500 || refusal.status === 0 ? 'danger' : 'warning'
+  };
 }
 
 function sentence(refusal: Refusal, model: string): [string, string[]] {
@@ -47,7 +54,10 @@ function sentence(refusal: Refusal, model: string): [string, string[]] {
       return [m.chat_verify_email(), []];
     case 'insufficient_balance':
     case 'insufficient_for_request':
-      return [refusal.retryAfter ? m.chat_money_held({ model }) : m.chat_no_money({ model }), amounts(refusal)];
+      return [
+        refusal.retryAfter ? m.chat_money_held({ model }) : m.chat_no_money({ model }),
+        amounts(refusal)
+      ];
     case 'input_too_long':
       return [tooLong(fields, model), []];
     case 'reply_running':
@@ -70,7 +80,10 @@ function sentence(refusal: Refusal, model: string): [string, string[]] {
 }
 
 function amounts({ fields }: Refusal): string[] {
-  const { needed_usd, available_usd, held_usd, afford_usd } = fields as Record<string, number | null>;
+  const { needed_usd, available_usd, held_usd, afford_usd } = fields as Record<
+    string,
+    number | null
+  >;
   const facts: string[] = [];
   if (needed_usd != null) facts.push(m.chat_needed({ amount: usd(needed_usd) }));
   if (afford_usd != null) facts.push(m.chat_affordable({ amount: usd(afford_usd) }));
@@ -79,11 +92,20 @@ function amounts({ fields }: Refusal): string[] {
   return facts;
 }
 
-function tooLong({ length, limit, unit, largest_file }: Record<string, number & string>, model: string): string {
+function tooLong(
+  { length, limit, unit, largest_file }: Record<string, number & string>,
+  model: string
+): string {
   if (length === undefined || limit === undefined) return m.chat_too_long({ model });
   const words = unit === 'tokens' ? m.chat_tokens : m.chat_characters;
-  const sizes = { model, length: words({ count: count(length) }), limit: words({ count: count(limit) }) };
-  return largest_file ? m.chat_too_long_with_file({ ...sizes, file: largest_file }) : m.chat_too_long_by(sizes);
+  const sizes = {
+    model,
+    length: words({ count: count(length) }),
+    limit: words({ count: count(limit) })
+  };
+  return largest_file
+    ? m.chat_too_long_with_file({ ...sizes, file: largest_file })
+    : m.chat_too_long_by(sizes);
 }
 
 function helpsAgainst(refusal: Refusal, model: string | null): Help[] {
@@ -91,7 +113,8 @@ function helpsAgainst(refusal: Refusal, model: string | null): Help[] {
   const again: Help = { kind: 'again', after: retryAfter ?? 0 };
   if (code === 'verify_email') return [{ kind: 'verify' }];
   if (code === 'conversation_full') return [{ kind: 'new-chat' }];
-  if (code === 'input_too_long') return others(model, ({ context_window }) => context_window > windowOf(model));
+  if (code === 'input_too_long')
+    return others(model, ({ context_window }) => context_window > windowOf(model));
   if (code === 'reply_running') return [];
   if (status === 402) return [...(retryAfter ? [again] : []), ...others(model)];
   if (code === 'provider_unavailable') return [again, ...others(model)];
@@ -102,7 +125,9 @@ const windowOf = (model: string | null) => models.find(model)?.context_window ??
 
 /** Models that could answer now; for whoever has no money those come first that cost nothing. */
 function others(model: string | null, suits: (model: Model) => boolean = () => true): Help[] {
-  const callable = models.chat.filter((other) => other.id !== model && other.callable && suits(other));
+  const callable = models.chat.filter(
+    (other) => other.id !== model && other.callable && suits(other)
+  );
   const isFree = ({ free, remaining_usd }: Model) => Number(free !== null || remaining_usd > 0);
   const sorted = callable.toSorted((one, other) => isFree(other) - isFree(one));
   return sorted.slice(0, MOST_MODELS).map((other) => ({ kind: 'model', model: other }));

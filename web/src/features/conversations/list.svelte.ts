@@ -202,9 +202,11 @@ export class ConversationList {
     const listed = this.#listed;
     const params = { path: { conversation_id: id }, query: { messages: 'none' as const } };
     try {
-      const { system: _, messages: __, ...row } = await answer(
-        api.GET('/api/conversations/{conversation_id}', { params })
-      );
+      const {
+        system: _,
+        messages: __,
+        ...row
+      } = await answer(api.GET('/api/conversations/{conversation_id}', { params }));
       if (listed === this.#listed) this.#put({ ...row, match: null });
     } catch (error) {
       // It was deleted meanwhile, or its page will bring it.
@@ -214,7 +216,9 @@ export class ConversationList {
 
   #spaceDeleted(spaceId: string): void {
     if (this.spaceId === spaceId) this.show(null);
-    this.rows = this.rows.map((row) => (row.space_id === spaceId ? { ...row, space_id: null } : row));
+    this.rows = this.rows.map((row) =>
+      row.space_id === spaceId ? { ...row, space_id: null } : row
+    );
   }
 }
 

@@ -7,7 +7,9 @@ const shown = (text: string, query: string) =>
     .join('');
 
 test('beginnings of words are marked, whatever their case', () => {
-  expect(shown('The tide, and low Tides; stride', 'tide')).toBe('The [tide], and low [Tide]s; stride');
+  expect(shown('The tide, and low Tides; stride', 'tide')).toBe(
+    'The [tide], and low [Tide]s; stride'
+  );
 });
 
 test('accents do not count, and stay', () => {
@@ -16,7 +18,9 @@ test('accents do not count, and stay', () => {
 });
 
 test('of several words each is marked', () => {
-  expect(shown('low water at the low light', '  light  low')).toBe('[low] water at the [low] [light]');
+  expect(shown('low water at the low light', '  light  low')).toBe(
+    '[low] water at the [low] [light]'
+  );
 });
 
 test('marks are no patterns', () => {
@@ -26,6 +30,10 @@ test('marks are no patterns', () => {
 test('the text is the same, however it is marked', () => {
   const text = '  “Straße” – 北海の潮 👩‍👩‍👧 x_y ';
   for (const query of ['', 'str', '北', 'x', '👩']) {
-    expect(marked(text, query).map((part) => part.text).join('')).toBe(text);
+    expect(
+      marked(text, query)
+        .map((part) => part.text)
+        .join('')
+    ).toBe(text);
   }
 });

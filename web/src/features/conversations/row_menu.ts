@@ -11,7 +11,11 @@ import type { Conversations } from './conversations.svelte.ts';
 import type { Row } from './rows.ts';
 
 /** What can be done with a conversation, by what its user may do. */
-export function rowEntries(conversations: Conversations, row: Row, rename: () => void): MenuEntry[] {
+export function rowEntries(
+  conversations: Conversations,
+  row: Row,
+  rename: () => void
+): MenuEntry[] {
   const entries: MenuEntry[] = [
     { kind: 'action', label: m.conversations_rename(), icon: Pencil, onselect: rename }
   ];

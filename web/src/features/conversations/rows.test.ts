@@ -34,7 +34,9 @@ test('a new row comes where its time puts it', () => {
 });
 
 test('a row that is there moves', () => {
-  expect(ids(withRow([c, b, a], { ...a, updated_at: '2026-11-04T10:00:00.000000Z' }, false))).toBe('acb');
+  expect(ids(withRow([c, b, a], { ...a, updated_at: '2026-11-04T10:00:00.000000Z' }, false))).toBe(
+    'acb'
+  );
 });
 
 test('pinned rows come first, and others below them', () => {

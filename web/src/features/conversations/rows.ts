@@ -43,7 +43,9 @@ export function withoutRows(rows: readonly Row[], ids: readonly string[]): Row[]
 /** Rows under the headings of their days, in the order in which they are. */
 export function grouped(rows: readonly Row[], now: Date): Group[] {
   const groups: Group[] = [];
-  const days = [0, 1, 7].map((ago) => new Date(now.getFullYear(), now.getMonth(), now.getDate() - ago));
+  const days = [0, 1, 7].map(
+    (ago) => new Date(now.getFullYear(), now.getMonth(), now.getDate() - ago)
+  );
   for (const row of rows) {
     const section = row.pinned ? 'pinned' : sectionOf(new Date(row.updated_at), days);
     const group = groups.at(-1);

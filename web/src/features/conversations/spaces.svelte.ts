@@ -89,7 +89,9 @@ export class Spaces {
 
   async #fetch(id: string): Promise<void> {
     try {
-      this.#put(await answer(api.GET('/api/spaces/{space_id}', { params: { path: { space_id: id } } })));
+      this.#put(
+        await answer(api.GET('/api/spaces/{space_id}', { params: { path: { space_id: id } } }))
+      );
     } catch (error) {
       // It is gone again, or the list keeps its former name for a while.
       if (!(error instanceof Refusal)) throw error;

@@ -11,7 +11,8 @@ const agent = (): Agent => ({
   instructions: '',
   reasoning_effort: null
 });
-const saved = (asked: Asked[]) => asked.filter(({ line }) => line.startsWith('PATCH')).map(({ body }) => body);
+const saved = (asked: Asked[]) =>
+  asked.filter(({ line }) => line.startsWith('PATCH')).map(({ body }) => body);
 
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => {
@@ -42,7 +43,9 @@ test('what is typed is saved once, after a pause', async () => {
 test('what is typed while it is saved is saved after it', async () => {
   const first = deferred<Response>();
   const asked = serviceOf(({ line, body }) =>
-    line.startsWith('PATCH') && (body as Agent).instructions === 'Be' ? first.promise : Response.json([])
+    line.startsWith('PATCH') && (body as Agent).instructions === 'Be'
+      ? first.promise
+      : Response.json([])
   );
   const preferences = new Preferences(agent());
   preferences.change({ instructions: 'Be' });
@@ -57,11 +60,16 @@ test('what is typed while it is saved is saved after it', async () => {
 
 test('what could not be saved is kept, and saved with what was changed since', async () => {
   let isBroken = true;
-  const asked = serviceOf(() => (isBroken ? refused(503, 'service_unavailable') : Response.json([])));
+  const asked = serviceOf(() =>
+    isBroken ? refused(503, 'service_unavailable') : Response.json([])
+  );
   const preferences = new Preferences(agent());
   preferences.change({ instructions: 'Be brief.' });
   await vi.runAllTimersAsync();
-  expect([preferences.saving, preferences.refusal?.code]).toEqual(['failed', 'service_unavailable']);
+  expect([preferences.saving, preferences.refusal?.code]).toEqual([
+    'failed',
+    'service_unavailable'
+  ]);
   expect(preferences.wanted.instructions).toBe('Be brief.');
 
   isBroken = false;

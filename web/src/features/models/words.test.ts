@@ -2,7 +2,15 @@
 import { beforeEach, expect, test } from 'vitest';
 import { overwriteGetLocale } from '#runtime';
 import type { Model } from './models.svelte.ts';
-import { contextWords, found, leftPart, leftWords, offered, priceWords, refusalWords } from './words.ts';
+import {
+  contextWords,
+  found,
+  leftPart,
+  leftWords,
+  offered,
+  priceWords,
+  refusalWords
+} from './words.ts';
 
 const model = (id: string, changes: Partial<Model> = {}) =>
   ({
@@ -22,12 +30,24 @@ const model = (id: string, changes: Partial<Model> = {}) =>
     resets_at: null,
     free: null,
     default: false,
-    preferences: { enabled: true, favourite: false, reasoning_effort: null, has_instructions: false },
+    preferences: {
+      enabled: true,
+      favourite: false,
+      reasoning_effort: null,
+      has_instructions: false
+    },
     ...changes
   }) as Model;
 const refused = (code: string, retry_after: number | null = null, free: Model['free'] = null) =>
-  refusalWords(model('a', { callable: false, free, refusal: { code, message: 'The sentence.', retry_after } }));
-const free = (used: number, reset_at: string | null = null) => ({ limit: 10, window_hours: 4, used, reset_at });
+  refusalWords(
+    model('a', { callable: false, free, refusal: { code, message: 'The sentence.', retry_after } })
+  );
+const free = (used: number, reset_at: string | null = null) => ({
+  limit: 10,
+  window_hours: 4,
+  used,
+  reset_at
+});
 
 beforeEach(() => overwriteGetLocale(() => 'en'));
 
@@ -59,7 +79,10 @@ test('of an allowance it is said how much is left', () => {
 test('an allowance that is used up, and a model without one, are paid from the balance', () => {
   expect(leftWords(model('a', { remaining_usd: 0 }))).toContain('balance');
   const without = model('a', { included_in_plan: false, allowance_usd: 0, remaining_usd: 0 });
-  expect([leftWords(without), leftPart(without)]).toEqual(['Paid from your balance, at twice the price', null]);
+  expect([leftWords(without), leftPart(without)]).toEqual([
+    'Paid from your balance, at twice the price',
+    null
+  ]);
 });
 
 test('free messages are counted, and never below none', () => {
@@ -110,6 +133,10 @@ test('favourites come first, those that cannot be called last, and empty groups 
     model('yes'),
     model('dear', { preferences, callable: false })
   ]);
-  expect(groups.map(({ models }) => models.map(({ id }) => id))).toEqual([['dear'], ['yes'], ['no']]);
+  expect(groups.map(({ models }) => models.map(({ id }) => id))).toEqual([
+    ['dear'],
+    ['yes'],
+    ['no']
+  ]);
   expect(offered([])).toEqual([]);
 });

@@ -19,7 +19,8 @@ export function contextWords({ context_window }: Model): string {
 
 /** What is left of a model, or by what it is paid. */
 export function leftWords({ free, included_in_plan, remaining_usd, allowance_usd }: Model): string {
-  if (free) return m.models_left_free({ left: Math.max(0, free.limit - free.used), limit: free.limit });
+  if (free)
+    return m.models_left_free({ left: Math.max(0, free.limit - free.used), limit: free.limit });
   if (!included_in_plan) return m.models_from_balance();
   if (remaining_usd > 0) {
     return m.models_left({ left: usd(remaining_usd), all: usd(allowance_usd) });
@@ -28,7 +29,12 @@ export function leftWords({ free, included_in_plan, remaining_usd, allowance_usd
 }
 
 /** The part that is left, of 1; null where nothing is counted. */
-export function leftPart({ free, included_in_plan, remaining_usd, allowance_usd }: Model): number | null {
+export function leftPart({
+  free,
+  included_in_plan,
+  remaining_usd,
+  allowance_usd
+}: Model): number | null {
   if (free) return Math.max(0, 1 - free.used / free.limit);
   return included_in_plan ? Math.min(1, remaining_usd / allowance_usd) : null;
 }
@@ -41,7 +47,9 @@ export function refusalWords({ refusal, free }: Model): string {
     case 'free_model_locked':
       return m.models_refused_locked();
     case 'free_limit':
-      return free?.reset_at ? m.models_refused_limit({ time: timeOf(free.reset_at) }) : refusal!.message;
+      return free?.reset_at
+        ? m.models_refused_limit({ time: timeOf(free.reset_at) })
+        : refusal!.message;
     case 'verify_email':
       return m.models_refused_verify();
     case 'insufficient_balance':
@@ -53,7 +61,11 @@ export function refusalWords({ refusal, free }: Model): string {
   }
 }
 
-const EFFORTS = { low: m.models_effort_low, medium: m.models_effort_medium, high: m.models_effort_high };
+const EFFORTS = {
+  low: m.models_effort_low,
+  medium: m.models_effort_medium,
+  high: m.models_effort_high
+};
 
 export function effortName(effort: Effort | null): string {
   return effort === null ? m.models_effort_usual() : EFFORTS[effort]();
@@ -76,7 +88,10 @@ export interface ModelGroup {
 export function offered(models: readonly Model[]): ModelGroup[] {
   const rest = models.filter(({ preferences }) => !preferences?.favourite);
   return [
-    { heading: m.models_favourites(), models: models.filter(({ preferences }) => preferences?.favourite) },
+    {
+      heading: m.models_favourites(),
+      models: models.filter(({ preferences }) => preferences?.favourite)
+    },
     { heading: m.models_callable(), models: rest.filter(({ callable }) => callable) },
     { heading: m.models_not_callable(), models: rest.filter(({ callable }) => !callable) }
   ].filter((group) => group.models.length);

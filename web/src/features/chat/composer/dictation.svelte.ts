@@ -79,10 +79,18 @@ export class Dictation {
 
 async function transcribed(audio: Blob): Promise<Transcript> {
   const form = new FormData();
-  const extension = audio.type.includes('mp4') ? 'm4a' : audio.type.includes('ogg') ? 'ogg' : 'webm';
+  const extension = audio.type.includes('mp4')
+    ? 'm4a'
+    : audio.type.includes('ogg')
+      ? 'ogg'
+      : 'webm';
   form.append('file', audio, `speech.${extension}`);
   const headers = { 'Idempotency-Key': crypto.randomUUID() };
-  const response = await authorizedFetch('/api/transcribe', { method: 'POST', headers, body: form });
+  const response = await authorizedFetch('/api/transcribe', {
+    method: 'POST',
+    headers,
+    body: form
+  });
   if (!response.ok) throw await refusalOf(response);
   return (await response.json()) as Transcript;
 }

@@ -14,7 +14,9 @@ export async function uploadFile(
   const token = await session.token();
   const first = await posted(file, token, progress, signal);
   const response =
-    first.status === 401 ? await posted(file, await session.renewed(token), progress, signal) : first;
+    first.status === 401
+      ? await posted(file, await session.renewed(token), progress, signal)
+      : first;
   const body: unknown = await response.json().catch(() => null);
   if (!response.ok) throw refusalFrom(response, body);
   return body as Upload;

@@ -84,8 +84,12 @@ test('another text takes the place of the one before', () => {
 });
 
 test('code keeps its text and its language', () => {
-  expect(htmlOf('```TypeScript title="a.ts"\nif (a < b) {}\n```')).toBe('[typescript]if (a < b) {}');
-  expect(htmlOf('- see\n  ```js\n  a && b\n  ```')).toContain('<pre data-language="js"><code>a &amp;&amp; b</code></pre>');
+  expect(htmlOf('```TypeScript title="a.ts"\nif (a < b) {}\n```')).toBe(
+    '[typescript]if (a < b) {}'
+  );
+  expect(htmlOf('- see\n  ```js\n  a && b\n  ```')).toContain(
+    '<pre data-language="js"><code>a &amp;&amp; b</code></pre>'
+  );
 });
 
 test('formulas are marked, amounts of money are not', () => {
@@ -119,6 +123,8 @@ test.each([
 ])('nothing runs, sends or is loaded: %s', (text) => {
   const fetched = vi.spyOn(globalThis, 'fetch');
   const html = htmlOf(text);
-  expect(html).not.toMatch(/<(?:img|script|style|iframe|form|input|svg|math)|javascript:|\son\w+=|style=|data:/);
+  expect(html).not.toMatch(
+    /<(?:img|script|style|iframe|form|input|svg|math)|javascript:|\son\w+=|style=|data:/
+  );
   expect(fetched).not.toHaveBeenCalled();
 });

@@ -14,7 +14,8 @@ const usual = new Marked().Renderer.prototype;
 marked.use({
   renderer: {
     // See `sanitized`: it is a link, to be followed by whoever wants to see it.
-    image: ({ href, text }) => `<a href="${attribute(href)}">${escaped(m.chat_picture({ name: text || href }))}</a>`,
+    image: ({ href, text }) =>
+      `<a href="${attribute(href)}">${escaped(m.chat_picture({ name: text || href }))}</a>`,
     checkbox: ({ checked }) => (checked ? '☑ ' : '☐ '),
     code: ({ text, lang }) =>
       `<pre data-language="${attribute(languageOf(lang))}"><code>${escaped(text)}</code></pre>`,
@@ -65,7 +66,8 @@ export class MarkdownText {
   }
 }
 
-const visible = (tokens: TokensList) => tokens.filter(({ type }) => type !== 'space' && type !== 'def');
+const visible = (tokens: TokensList) =>
+  tokens.filter(({ type }) => type !== 'space' && type !== 'def');
 
 function blockOf(token: Token, known: Block | undefined): Block {
   if (known?.raw === token.raw) return known;
@@ -77,7 +79,8 @@ function blockOf(token: Token, known: Block | undefined): Block {
   return { kind: 'html', raw, html: sanitized(marked.parser([token])) };
 }
 
-const languageOf = (info: string | undefined) => /^[\w+#.-]+/.exec(info ?? '')?.[0].toLowerCase() ?? '';
+const languageOf = (info: string | undefined) =>
+  /^[\w+#.-]+/.exec(info ?? '')?.[0].toLowerCase() ?? '';
 
 const escaped = (text: string) =>
   text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');

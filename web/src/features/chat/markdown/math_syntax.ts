@@ -2,7 +2,8 @@ import type { TokenizerAndRendererExtension } from 'marked';
 
 // `$$…$$`, `\[…\]` on lines of their own; `$…$`, `\(…\)` within text.
 const BLOCK = /^(?:\$\$([^$]+?)\$\$|\\\[([\s\S]+?)\\\])[ \t]*(?:\n+|$)/;
-const INLINE = /^(?:\$\$([^$\n]+?)\$\$|\\\(([\s\S]+?)\\\)|\$(?![\s$])((?:\\.|[^\\$\n])+?)(?<!\s)\$(?!\d))/;
+const INLINE =
+  /^(?:\$\$([^$\n]+?)\$\$|\\\(([\s\S]+?)\\\)|\$(?![\s$])((?:\\.|[^\\$\n])+?)(?<!\s)\$(?!\d))/;
 const OPERATOR = /[\\^_={}+*/<>]/;
 
 /** Formulas, between the signs that models put them between. */

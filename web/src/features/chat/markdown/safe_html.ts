@@ -7,7 +7,8 @@ export type SafeHtml = string & { [safe]: true };
 const TAGS = `a b blockquote br code dd del details div dl dt em h1 h2 h3 h4 h5 h6 hr i ins kbd li mark ol p pre
   q s samp small span strong sub summary sup table tbody td tfoot th thead tr u ul var`;
 // No classes: the page's own would let it look like a part of the page.
-const ATTRIBUTES = 'align colspan data-language data-math data-table rel rowspan start tabindex target title';
+const ATTRIBUTES =
+  'align colspan data-language data-math data-table rel rowspan start tabindex target title';
 
 const purifier = DOMPurify(window);
 

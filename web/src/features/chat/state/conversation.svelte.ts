@@ -152,7 +152,9 @@ export class Conversation {
     const newest = this.#entries.at(-1)?.id ?? null;
     const newer = await newerMessages(this.id!, newest).catch(() => null);
     if (!newer) return this.load();
-    const added = newer.filter(({ id }) => !this.tree.find(id)).map((message) => new Entry(message));
+    const added = newer
+      .filter(({ id }) => !this.tree.find(id))
+      .map((message) => new Entry(message));
     if (added.length === 0) return;
     this.#entries = [...this.#entries, ...added];
     const first = added[0]!.parentId;
@@ -226,7 +228,11 @@ export class Conversation {
     const answered = entry.isReply ? this.tree.find(entry.parentId) : entry;
     if (this.reading || !answered) return;
     const author_id = session.user!.id;
-    const reply = awaited({ parent_id: answered.id, model: model ?? entry.message.model, author_id });
+    const reply = awaited({
+      parent_id: answered.id,
+      model: model ?? entry.message.model,
+      author_id
+    });
     const again = (other?: string) => void this.regenerate(entry, other ?? model);
     await this.#ask([reply], again, async () => {
       await this.#told;

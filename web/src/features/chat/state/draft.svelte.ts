@@ -106,7 +106,9 @@ export class Draft {
 
   #isUnchanged(): boolean {
     const before = this.#returned;
-    return before?.edits === null && before.content === this.text && same(before.uploads, this.uploads);
+    return (
+      before?.edits === null && before.content === this.text && same(before.uploads, this.uploads)
+    );
   }
 
   #idFor({ content, parentId, uploads }: Omit<Sending, 'id'>): string {

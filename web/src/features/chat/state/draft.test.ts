@@ -11,7 +11,8 @@ const upload = (id: string, created_at = new Date().toISOString()): Upload => ({
   created_at
 });
 
-const draftOf = (conversation: string | null = 'talk', user = 'alice') => new Draft(user, conversation);
+const draftOf = (conversation: string | null = 'talk', user = 'alice') =>
+  new Draft(user, conversation);
 
 /** What is typed, in a page that is closed afterwards. */
 function typed(text: string, uploads: Upload[] = []): Draft {
@@ -54,7 +55,11 @@ test('what was refused comes back before what was typed meanwhile', () => {
   sent(draft);
   draft.text = 'And how?';
   draft.giveBack();
-  expect(draft).toMatchObject({ text: 'Why?\n\nAnd how?', uploads: [{ id: 'sea' }], sending: null });
+  expect(draft).toMatchObject({
+    text: 'Why?\n\nAnd how?',
+    uploads: [{ id: 'sea' }],
+    sending: null
+  });
 });
 
 test('the same message has the same id when it is sent again, another one has another', () => {
@@ -103,7 +108,10 @@ test('an edit that was refused is open again', () => {
   const draft = typed('Something new');
   draft.send({ content: 'Other words', uploads: [], parentId: null, edits: 'message' });
   draft.giveBack();
-  expect(draft).toMatchObject({ text: 'Something new', editing: { id: 'message', text: 'Other words' } });
+  expect(draft).toMatchObject({
+    text: 'Something new',
+    editing: { id: 'message', text: 'Other words' }
+  });
 });
 
 test('the first message goes along into its conversation', () => {

@@ -48,15 +48,33 @@ const UNSAID = {
 };
 
 /** What was said, as the service will have it. */
-export function question(said: Pick<Message, 'id' | 'parent_id' | 'content' | 'author_id' | 'attachments'>) {
+export function question(
+  said: Pick<Message, 'id' | 'parent_id' | 'content' | 'author_id' | 'attachments'>
+) {
   const created_at = new Date().toISOString();
-  const message: Message = { ...UNSAID, role: 'user', model: null, status: 'completed', created_at, client_id: said.id, ...said };
+  const message: Message = {
+    ...UNSAID,
+    role: 'user',
+    model: null,
+    status: 'completed',
+    created_at,
+    client_id: said.id,
+    ...said
+  };
   return new Entry(message);
 }
 
 /** A reply that has not begun, to the message of an id. */
 export function awaited(reply: Pick<Message, 'parent_id' | 'model' | 'author_id'>) {
   const created_at = new Date().toISOString();
-  const message: Message = { ...UNSAID, id: crypto.randomUUID(), role: 'assistant', status: 'running', created_at, client_id: null, ...reply };
+  const message: Message = {
+    ...UNSAID,
+    id: crypto.randomUUID(),
+    role: 'assistant',
+    status: 'running',
+    created_at,
+    client_id: null,
+    ...reply
+  };
   return new Entry(message);
 }

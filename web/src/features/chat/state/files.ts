@@ -4,7 +4,14 @@ import type { Tree } from './tree.ts';
 
 /** The files of a message, to be sent with another one. */
 export function uploadsOf({ attachments, created_at }: Message): Upload[] {
-  return attachments.map(({ id, name, mime, size }) => ({ id, name, mime, size, created_at, readable: true }));
+  return attachments.map(({ id, name, mime, size }) => ({
+    id,
+    name,
+    mime,
+    size,
+    created_at,
+    readable: true
+  }));
 }
 
 /**

@@ -7,7 +7,10 @@ const PAGE = 100;
 const WAITS_MS = [1500, 4000, 12_000, 40_000];
 
 /** The messages of all branches that are newer than one, the oldest first. Raises a Refusal. */
-export async function newerMessages(conversation_id: string, newest: string | null): Promise<Message[]> {
+export async function newerMessages(
+  conversation_id: string,
+  newest: string | null
+): Promise<Message[]> {
   const found: Message[] = [];
   for (;;) {
     const after = found.at(-1)?.id ?? newest ?? undefined;
