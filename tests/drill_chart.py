@@ -137,9 +137,20 @@ def test_the_metrics_are_for_prometheus_alone(everything: list[Resource]) -> Non
     }
     public = of_kind(everything, "Service")["web"]
     assert [port["name"] for port in public["spec"]["ports"]] == ["http"]
-    (ingress,) = (each for each in everything if each["kind"] == "Ingress")
-    paths = {path["path"] for path in ingress["spec"]["rules"][0]["http"]["paths"]}
-    assert not paths & {"/", "/readyz", "/livez", "/metrics"}
+
+
+def test_the_ingress_passes_the_web_app_on_where_there_is_one() -> None:
+    """Who comes that way is told nothing by probes (tests/test_security_headers.py)."""
+    without = {"config": {**VALUES["config"], "WEB_APP": "off"}}
+    assert paths_of(render(EVERYTHING)) == {"/"}
+    paths = paths_of(render({**EVERYTHING, **without}))
+    assert paths == {"/api", "/v1", "/files", "/admin", "/static"}
+
+
+def paths_of(resources: list[Resource]) -> set[str]:
+    """The paths that the ingress passes on."""
+    (ingress,) = (each for each in resources if each["kind"] == "Ingress")
+    return {path["path"] for path in ingress["spec"]["rules"][0]["http"]["paths"]}
 
 
 def test_the_alerts_are_those_that_are_shipped(

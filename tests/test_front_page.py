@@ -78,6 +78,7 @@ def test_the_demo_s_credentials_are_named_where_there_are_any(
 def test_production_shows_neither_documentation_nor_credentials(
     client: Client, settings: Settings
 ) -> None:
+    shown(client)  # the routes of a process are those of the settings at its first request
     settings.PRODUCTION, settings.DEMO_SEEDS = True, False
     settings.PUBLIC_BASE_URL = "https://app.example.com"
     settings.WEB_APP_URL, settings.API_HOST = "https://web.example.com", "api.example.com"

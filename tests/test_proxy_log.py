@@ -25,6 +25,7 @@ pytestmark = needs_nginx
         "/api/connectors/github/callback?code=",
         "/api/teams/invites/",
         "/api/conversations/shared/",
+        "/shared/",
     ],
 )
 def test_a_request_that_no_process_takes_is_noted_with_its_time_and_without_its_secret(

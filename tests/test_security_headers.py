@@ -154,6 +154,17 @@ def test_in_production_plain_http_is_sent_to_https(
         assert http.get("/v1/models").status_code == 200
 
 
+def test_who_comes_by_the_proxy_is_no_probe_and_is_told_nothing(
+    simulator: RunningSimulator, tmp_path: Path
+) -> None:
+    by_proxy = {"x-forwarded-proto": "https", "accept": "text/html"}
+    with production(simulator, tmp_path) as web:
+        for path in ("/livez", "/readyz"):
+            answer = httpx.get(f"{web.url}{path}", headers=by_proxy)
+            assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
+            assert "status" in httpx.get(f"{web.url}{path}").json()
+
+
 def test_nobody_is_believed_what_only_a_proxy_may_say(web: Web) -> None:
     for protocol in ("http", "https"):
         answer = httpx.get(f"{web.url}/v1/models", headers={"x-forwarded-proto": protocol})

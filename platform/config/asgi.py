@@ -5,12 +5,14 @@ import gc
 import os
 import re
 import traceback
+from io import BytesIO
 from typing import Any
 
 # The default settings refuse an unsafe start; `make run` chooses dev.
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings.prod")
 
 from django.conf import settings
+from django.core.handlers.asgi import ASGIRequest
 from django.urls import get_resolver
 
 from server.handler import make_application
@@ -26,9 +28,11 @@ from config import health, metrics
 from config.checks import refuse_unsafe_start
 from config.draining import RequestsWithoutLifespan, begin_with_sigterm, close
 from config.headers import SecurityHeaders
-from config.https import RedirectToHttps
+from config.https import RedirectToHttps, passed_proxy
 from config.request_identity import sender_of, sender_of_file
 from config.sockets import application as sockets
+from config.web_app.pages import is_page
+from config.web_app.serving import file_applications
 from observability import exporters
 from publicapi.v1.app import application as v1_application
 from publicapi.v1.app import is_public, meant_by
@@ -128,15 +132,35 @@ limited_django_application = ClientLimit(StreamingResponses(_by_work))
 _without_lifespan = RequestsWithoutLifespan()
 
 
+async def _by_interface(scope: Scope, receive: Receive, send: Send) -> None:
+    if is_for_v1(scope):
+        await v1_application(scope, receive, send)
+    else:
+        await limited_django_application(scope, receive, send)
+
+
+async def _probe(scope: Scope, receive: Receive, send: Send) -> None:
+    """Who comes by the proxy is no probe, and is told nothing."""
+    if passed_proxy(scope):
+        await _by_interface(scope, receive, send)
+    else:
+        await health.application(scope, send)
+
+
+# What is found by its whole path: probes, and the files of the web app.
+_own_paths: dict[str, Application] = {
+    **file_applications(otherwise=_by_interface),
+    **dict.fromkeys(health.PATHS, _probe),
+}
+
+
 async def _route(scope: Scope, receive: Receive, send: Send) -> None:
-    """Dispatch by kind, by host, and by the first segment of the path."""
+    """Dispatch by kind, by the whole path, by host, and by the first segment of the path."""
     match scope["type"]:
-        case "http" if scope["path"] in health.PATHS:
-            await health.application(scope, send)
-        case "http" if is_for_v1(scope):
-            await v1_application(scope, receive, send)
+        case "http" if own := _own_paths.get(scope["path"]):
+            await own(scope, receive, send)
         case "http":
-            await limited_django_application(scope, receive, send)
+            await _by_interface(scope, receive, send)
         case "websocket":
             await sockets(scope, receive, send)
 
@@ -159,11 +183,14 @@ async def application(scope: Scope, receive: Any, send: Any) -> None:
 
 
 def is_for_v1(scope: Scope) -> bool:
-    """Paths under `/v1` on every host, those of clients with a wrong base address, and all paths on
-    the host of the API."""
-    if is_public(scope["path"]) or meant_by(scope["path"]):
+    """Paths under `/v1` on every host, all paths on the host of the API, and those of clients with
+    a wrong base address, unless a browser opens a page there."""
+    if is_public(scope["path"]):
         return True
-    return bool(settings.API_HOST) and domain_of(scope["headers"]) == settings.API_HOST
+    if settings.API_HOST and domain_of(scope["headers"]) == settings.API_HOST:
+        return True
+    is_meant = meant_by(scope["path"]) is not None
+    return is_meant and not is_page(ASGIRequest(scope, BytesIO()))
 
 
 async def lifespan(receive: Any, send: Any) -> None:

@@ -1,7 +1,5 @@
-"""The page at `/`: where somebody goes on who has opened the service's address in a browser.
-
-It stands until the web app is served here. It shows nothing of anybody, and fetches nothing.
-"""
+"""The page at `/` where no web app is served: where somebody goes on who has opened the service's
+address in a browser. It shows nothing of anybody, and fetches nothing."""
 
 from base64 import b64encode
 from functools import cache
@@ -12,7 +10,6 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
-from django.views.decorators.csrf import csrf_exempt
 
 from common.api import unknown_path
 
@@ -22,11 +19,9 @@ _JSON, _PAGE = "application/json", "text/html"
 _FOLDER = Path(__file__).parent / "templates" / "config"
 
 
-@csrf_exempt
 def front_page(request: HttpRequest) -> HttpResponse:
     """The page for browsers. Programs, which do not ask for HTML, get the 404 of unknown paths."""
-    wants_page = request.get_preferred_type([_JSON, _PAGE]) == _PAGE
-    if request.method in ("GET", "HEAD") and wants_page:
+    if asks_for_page(request):
         response = render(request, "config/front_page.html", _context())
         response["Cache-Control"] = f"public, max-age={MAX_AGE_SECONDS}"
         response["Content-Security-Policy"] = content_security_policy()
@@ -36,6 +31,12 @@ def front_page(request: HttpRequest) -> HttpResponse:
         response = unknown_path(request)
     patch_vary_headers(response, ["Accept"])
     return response
+
+
+def asks_for_page(request: HttpRequest) -> bool:
+    """Is it a browser that opens a page? Programs do not ask for HTML, or prefer JSON."""
+    wants_page = request.get_preferred_type([_JSON, _PAGE]) == _PAGE
+    return request.method in ("GET", "HEAD") and wants_page
 
 
 @cache

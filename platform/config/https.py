@@ -16,6 +16,11 @@ def is_secure(scope: Scope) -> bool:
     return scope.get("scheme") in ("https", "wss") or _forwarded_protocol(scope) == b"https"
 
 
+def passed_proxy(scope: Scope) -> bool:
+    """Did the request come by the TLS proxy? Probes ask each process by itself."""
+    return bool(_forwarded_protocol(scope))
+
+
 class RedirectToHttps:
     """Redirects clients that used plain HTTP to the same address with TLS.
 

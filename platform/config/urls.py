@@ -9,9 +9,9 @@ from accounts import urls as accounts
 from apidocs.asyncapi.document import asyncapi_json
 from apidocs.openapi.document import openapi_json
 from billing import urls as billing
-from common.api import bad_request, page_not_found, permission_denied, server_error, unknown_path
+from common.api import bad_request, page_not_found, permission_denied, server_error
 from config.continuations import ContinuationViewSet
-from config.front_page import front_page
+from config.web_app.pages import page
 from content import urls as content
 from conversations import urls as conversations
 from media.files import urls as files
@@ -49,7 +49,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/cms", include(content.cms_routes)),
     path("files/", include(files.file_routes)),
     path("admin/", admin.site.urls),
-    path("", front_page),
 ]
 
 if not settings.PRODUCTION:
@@ -60,7 +59,7 @@ if not settings.PRODUCTION:
         path("redoc", TemplateView.as_view(template_name="openapi/redoc.html")),
     ]
 
-urlpatterns.append(re_path("", unknown_path))
+urlpatterns.append(re_path("", page))
 
 handler400 = bad_request
 handler403 = permission_denied

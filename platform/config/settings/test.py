@@ -14,6 +14,8 @@ PROVIDERS = from_environ({}, simulated=frozenset(SIMULATED_PROVIDERS), simulator
 CONNECTORS = connectors.from_environ({})
 # Static files are served from their source folders, as in development.
 SERVESTATIC_USE_FINDERS = True
+# Whatever is built in the working copy: tests of the web app have builds of their own.
+WEB_APP = env.bool("WEB_APP", False)
 # Off as in production, but a test may start a process that has it on.
 SELF_SERVICE_TOPUP = env.bool("SELF_SERVICE_TOPUP", False)
 # The demo, and kinds of jobs that only tests have.

@@ -74,6 +74,12 @@ volumeMounts:
 {{- end }}
 {{- end }}
 
+{{/* What the ingress passes on: everything, or without the web app what the service has. */}}
+{{- define "platform.paths" -}}
+{{- $app := hasKey .Values.config "WEB_APP" | ternary .Values.config.WEB_APP "on" | toString | lower -}}
+{{- has $app (list "on" "1" "true" "yes" "y" "ok") | ternary "/" "/api /v1 /files /admin /static" -}}
+{{- end }}
+
 {{/* Of one pod: (dict "root" $ "component" "web"). */}}
 {{- define "platform.pod" -}}
 serviceAccountName: {{ .root.Release.Name }}
