@@ -1,5 +1,8 @@
-/** The `before` of the page that follows on this answer, null where it was the last one. */
-export function beforeOfNext({ headers }: Response): string | null {
+/** What one list is asked for, or its next page. */
+export type PageQuery = Record<string, string>;
+
+/** The query of the page that follows on this answer, to be sent as it is; null where there is none. */
+export function nextPage({ headers }: Response): PageQuery | null {
   const next = /<([^>]*)>;\s*rel="next"/.exec(headers.get('Link') ?? '')?.[1];
-  return next ? new URL(next, location.origin).searchParams.get('before') : null;
+  return next ? Object.fromEntries(new URL(next, location.origin).searchParams) : null;
 }

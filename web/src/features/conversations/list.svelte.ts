@@ -1,5 +1,5 @@
 import { answer, api } from '#api/client.ts';
-import { beforeOfNext } from '#api/pages.ts';
+import { nextPage, type PageQuery } from '#api/pages.ts';
 import { Refusal } from '#api/refusal.ts';
 import type { components } from '#api/schema.d.ts';
 import type { UserEvent } from '#live/event_types.ts';
@@ -10,6 +10,8 @@ type Changes = components['schemas']['ConversationChanges'];
 /** How many conversations one request may delete. */
 const DELETED_AT_ONCE = 100;
 const TYPING_MS = 200;
+/** The rows of a page: they are drawn without a pause that one would notice. */
+const PAGE = '50';
 
 /**
  * The conversations of the user, or those of a space, page by page: all of them, or those that were
@@ -32,7 +34,7 @@ export class ConversationList {
       ? [{ section: 'found', rows: this.rows }]
       : grouped(this.rows, this.#now)
   );
-  #before: string | null = null;
+  #next: PageQuery | null = null;
   /** Counts the lists: an answer for a former one is dropped. */
   #listed = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -44,7 +46,7 @@ export class ConversationList {
     const listed = this.#begin();
     this.refusal = null;
     try {
-      const { page, response } = await this.#page(null);
+      const { page, response } = await this.#page(this.#first());
       if (listed !== this.#listed) return null;
       this.#take(page, response);
       this.#now = new Date();
@@ -60,13 +62,13 @@ export class ConversationList {
 
   /** Loads the next page, if there is one. */
   async more(): Promise<void> {
-    if (!this.hasMore || this.isLoadingMore || this.#meanwhile) return;
+    if (!this.#next || this.isLoadingMore || this.#meanwhile) return;
     const listed = this.#listed;
     this.isLoadingMore = true;
     this.refusal = null;
     this.#meanwhile = [];
     try {
-      const { page, response } = await this.#page(this.#before);
+      const { page, response } = await this.#page(this.#next);
       if (listed === this.#listed) this.#take(withPage(this.rows, page), response);
     } catch (error) {
       if (listed === this.#listed) this.#fail(error);
@@ -157,20 +159,20 @@ export class ConversationList {
     this.isLoading = false;
   }
 
-  async #page(before: string | null) {
-    const query = {
-      before: before ?? undefined,
-      q: this.query || undefined,
-      space_id: this.spaceId ?? undefined
-    };
+  #first(): PageQuery {
+    const narrowed = { ...(this.query && { q: this.query }), ...(this.spaceId && { space_id: this.spaceId }) };
+    return { limit: PAGE, ...narrowed };
+  }
+
+  async #page(query: PageQuery) {
     const call = api.GET('/api/conversations', { params: { query } });
     return { page: await answer(call), response: (await call).response };
   }
 
   #take(rows: Row[], response: Response): void {
     this.rows = rows;
-    this.#before = beforeOfNext(response);
-    this.hasMore = this.#before !== null;
+    this.#next = nextPage(response);
+    this.hasMore = this.#next !== null;
   }
 
   /** Puts a row, as it is now, into its place; or takes it out, where it belongs to another list. */

@@ -20,13 +20,11 @@ const row = (id: string, at: number, changes: Partial<Row> = {}): Row => ({
   ...changes
 });
 const time = (at: number) => `2026-11-01T10:00:${String(at).padStart(2, '0')}.000000Z`;
-const page = (rows: Row[], before?: string) =>
+const page = (rows: Row[], place?: string) =>
   Response.json(rows, {
     headers: {
       'X-Next-Seq': '7',
-      ...(before && {
-        Link: `<https://example.com/api/conversations?before=${before}>; rel="next"`
-      })
+      ...(place && { Link: `<https://example.com/api/conversations?place=${place}>; rel="next"` })
     }
   });
 const event = (type: string, data: object, at = 50) =>
@@ -48,9 +46,7 @@ afterEach(() => {
 });
 
 test('pages follow each other until the last one', async () => {
-  const asked = serviceOf(({ query }) =>
-    query.before ? page([row('a', 1)]) : page([row('b', 2)], 'b')
-  );
+  const asked = serviceOf(({ query }) => (query.place ? page([row('a', 1)]) : page([row('b', 2)], 'b')));
   const list = new ConversationList();
 
   expect(await list.load()).toBe(7);
@@ -58,13 +54,11 @@ test('pages follow each other until the last one', async () => {
   await list.more();
   expect([ids(list), list.hasMore]).toEqual(['b a', false]);
   await list.more();
-  expect(asked.map(({ query }) => query.before)).toEqual([undefined, 'b']);
+  expect(asked.map(({ query }) => query.place)).toEqual([undefined, 'b']);
 });
 
 test('a page is asked for once, however often one scrolls to its place', async () => {
-  const asked = serviceOf(({ query }) =>
-    query.before ? page([row('a', 1)]) : page([row('b', 2)], 'b')
-  );
+  const asked = serviceOf(({ query }) => (query.place ? page([row('a', 1)]) : page([row('b', 2)], 'b')));
   const list = new ConversationList();
   await list.load();
   await Promise.all([list.more(), list.more(), list.more()]);
@@ -74,7 +68,7 @@ test('a page is asked for once, however often one scrolls to its place', async (
 test('a page that does not come says so, and comes when it is asked for again', async () => {
   let isBroken = true;
   serviceOf(({ query }) => {
-    if (!query.before) return page([row('b', 2)], 'b');
+    if (!query.place) return page([row('b', 2)], 'b');
     return isBroken ? refused(503, 'service_unavailable') : page([row('a', 1)]);
   });
   const list = new ConversationList();
@@ -110,11 +104,7 @@ test('one in which a reply begins moves up and is marked until the reply ends', 
   const reply = { conversation_id: 'a', title: 'Sea', message_id: 'reply' };
 
   list.apply(event('conversation.replied', { ...reply, status: 'running' }));
-  expect([ids(list), list.rows[0]?.running_message_id, list.rows[0]?.title]).toEqual([
-    'a b',
-    'reply',
-    'Sea'
-  ]);
+  expect([ids(list), list.rows[0]?.running_message_id, list.rows[0]?.title]).toEqual(['a b', 'reply', 'Sea']);
   list.apply(event('conversation.replied', { ...reply, status: 'completed' }));
   expect(list.rows[0]?.running_message_id).toBeNull();
 });
@@ -122,9 +112,7 @@ test('one in which a reply begins moves up and is marked until the reply ends', 
 test('one of a page that is not loaded comes when it goes on', async () => {
   const old = row('old', 30);
   serviceOf(({ line }) =>
-    line === 'GET /api/conversations'
-      ? page([row('b', 2)], 'b')
-      : Response.json({ ...old, system: '', messages: null })
+    line === 'GET /api/conversations' ? page([row('b', 2)], 'b') : Response.json({ ...old, system: '', messages: null })
   );
   const list = new ConversationList();
   await list.load();
@@ -242,11 +230,7 @@ test('a change shows what the service has stored', async () => {
   const list = new ConversationList();
   await list.load();
   await list.change('a', { title: '' });
-  expect(asked.at(-1)).toEqual({
-    line: 'PATCH /api/conversations/a',
-    query: {},
-    body: { title: '' }
-  });
+  expect(asked.at(-1)).toEqual({ line: 'PATCH /api/conversations/a', query: {}, body: { title: '' } });
   expect(list.rows[0]?.title).toBe('First line');
 });
 
@@ -259,9 +243,7 @@ test('many are deleted a hundred at a time', async () => {
 });
 
 test('what could not be deleted stays', async () => {
-  serviceOf(({ line }) =>
-    line.startsWith('POST') ? refused(503, 'service_unavailable') : page([row('a', 1)])
-  );
+  serviceOf(({ line }) => (line.startsWith('POST') ? refused(503, 'service_unavailable') : page([row('a', 1)])));
   const list = new ConversationList();
   await list.load();
   await expect(list.delete(['a'])).rejects.toMatchObject({ code: 'service_unavailable' });

@@ -40,6 +40,12 @@ export function withoutRows(rows: readonly Row[], ids: readonly string[]): Row[]
   return rows.filter(({ id }) => !gone.has(id));
 }
 
+/** The rows in pieces. What of them is not in view is not painted, which is cheaper by pieces than by rows. */
+export function pieces(rows: readonly Row[], size = 50): Row[][] {
+  const count = Math.ceil(rows.length / size);
+  return Array.from({ length: count }, (_, at) => rows.slice(at * size, (at + 1) * size));
+}
+
 /** Rows under the headings of their days, in the order in which they are. */
 export function grouped(rows: readonly Row[], now: Date): Group[] {
   const groups: Group[] = [];

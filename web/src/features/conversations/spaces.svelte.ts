@@ -1,5 +1,5 @@
 import { answer, api } from '#api/client.ts';
-import { beforeOfNext } from '#api/pages.ts';
+import { nextPage, type PageQuery } from '#api/pages.ts';
 import { Refusal } from '#api/refusal.ts';
 import type { components } from '#api/schema.d.ts';
 import type { UserEvent } from '#live/event_types.ts';
@@ -112,12 +112,11 @@ export class Spaces {
 
 async function everySpace(): Promise<Space[]> {
   const spaces: Space[] = [];
-  let before: string | null = null;
-  do {
-    const query: { before?: string } = before ? { before } : {};
+  let query: PageQuery | null = {};
+  while (query) {
     const call = api.GET('/api/spaces', { params: { query } });
     spaces.push(...(await answer(call)));
-    before = beforeOfNext((await call).response);
-  } while (before);
+    query = nextPage((await call).response);
+  }
   return spaces;
 }

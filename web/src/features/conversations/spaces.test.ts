@@ -30,9 +30,9 @@ afterEach(() => vi.unstubAllGlobals());
 
 test('all pages are loaded, and loaded once', async () => {
   const asked = serviceOf(({ query }) =>
-    query.before
+    query.place
       ? Response.json([space('b')])
-      : Response.json([space('a')], { headers: { Link: '</api/spaces?before=a>; rel="next"' } })
+      : Response.json([space('a')], { headers: { Link: '</api/spaces?place=a>; rel="next"' } })
   );
   const spaces = new Spaces();
   await Promise.all([spaces.load(), spaces.load()]);
