@@ -160,7 +160,10 @@ export class ConversationList {
   }
 
   #first(): PageQuery {
-    const narrowed = { ...(this.query && { q: this.query }), ...(this.spaceId && { space_id: this.spaceId }) };
+    const narrowed = {
+      ...(this.query && { q: this.query }),
+      ...(this.spaceId && { space_id: this.spaceId })
+    };
     return { limit: PAGE, ...narrowed };
   }
 

@@ -46,7 +46,9 @@ afterEach(() => {
 });
 
 test('pages follow each other until the last one', async () => {
-  const asked = serviceOf(({ query }) => (query.place ? page([row('a', 1)]) : page([row('b', 2)], 'b')));
+  const asked = serviceOf(({ query }) =>
+    query.place ? page([row('a', 1)]) : page([row('b', 2)], 'b')
+  );
   const list = new ConversationList();
 
   expect(await list.load()).toBe(7);
@@ -58,7 +60,9 @@ test('pages follow each other until the last one', async () => {
 });
 
 test('a page is asked for once, however often one scrolls to its place', async () => {
-  const asked = serviceOf(({ query }) => (query.place ? page([row('a', 1)]) : page([row('b', 2)], 'b')));
+  const asked = serviceOf(({ query }) =>
+    query.place ? page([row('a', 1)]) : page([row('b', 2)], 'b')
+  );
   const list = new ConversationList();
   await list.load();
   await Promise.all([list.more(), list.more(), list.more()]);
@@ -104,7 +108,11 @@ test('one in which a reply begins moves up and is marked until the reply ends', 
   const reply = { conversation_id: 'a', title: 'Sea', message_id: 'reply' };
 
   list.apply(event('conversation.replied', { ...reply, status: 'running' }));
-  expect([ids(list), list.rows[0]?.running_message_id, list.rows[0]?.title]).toEqual(['a b', 'reply', 'Sea']);
+  expect([ids(list), list.rows[0]?.running_message_id, list.rows[0]?.title]).toEqual([
+    'a b',
+    'reply',
+    'Sea'
+  ]);
   list.apply(event('conversation.replied', { ...reply, status: 'completed' }));
   expect(list.rows[0]?.running_message_id).toBeNull();
 });
@@ -112,7 +120,9 @@ test('one in which a reply begins moves up and is marked until the reply ends', 
 test('one of a page that is not loaded comes when it goes on', async () => {
   const old = row('old', 30);
   serviceOf(({ line }) =>
-    line === 'GET /api/conversations' ? page([row('b', 2)], 'b') : Response.json({ ...old, system: '', messages: null })
+    line === 'GET /api/conversations'
+      ? page([row('b', 2)], 'b')
+      : Response.json({ ...old, system: '', messages: null })
   );
   const list = new ConversationList();
   await list.load();
@@ -230,7 +240,11 @@ test('a change shows what the service has stored', async () => {
   const list = new ConversationList();
   await list.load();
   await list.change('a', { title: '' });
-  expect(asked.at(-1)).toEqual({ line: 'PATCH /api/conversations/a', query: {}, body: { title: '' } });
+  expect(asked.at(-1)).toEqual({
+    line: 'PATCH /api/conversations/a',
+    query: {},
+    body: { title: '' }
+  });
   expect(list.rows[0]?.title).toBe('First line');
 });
 
@@ -243,7 +257,9 @@ test('many are deleted a hundred at a time', async () => {
 });
 
 test('what could not be deleted stays', async () => {
-  serviceOf(({ line }) => (line.startsWith('POST') ? refused(503, 'service_unavailable') : page([row('a', 1)])));
+  serviceOf(({ line }) =>
+    line.startsWith('POST') ? refused(503, 'service_unavailable') : page([row('a', 1)])
+  );
   const list = new ConversationList();
   await list.load();
   await expect(list.delete(['a'])).rejects.toMatchObject({ code: 'service_unavailable' });
