@@ -111,13 +111,12 @@ class WebApp:
 
     @property
     def _locked(self) -> str:
-        """A hash of the lists of packages."""
-        lists = (self.source / "package.json", self.source / "package-lock.json")
-        return self._digest_of(lists)
+        """A hash of the list of packages."""
+        return self._digest_of([self.source / "package-lock.json"])
 
     @property
     def _installed(self) -> str:
-        """The hash of the lists whose packages are there."""
+        """The hash of the list whose packages are there."""
         return self._note.read_text() if self._note.exists() else ""
 
     @property

@@ -89,7 +89,19 @@ export class Persona {
 
 type NewPersona = (name: string, account?: Account) => Promise<Persona>;
 
-export const test = base.extend<{ persona: NewPersona }>({
+/** What no page of ours may do, whatever a test is about. */
+async function complaints(context: BrowserContext, use: () => Promise<void>) {
+  const seen: string[] = [];
+  context.on('weberror', (thrown) => seen.push(String(thrown.error())));
+  context.on('console', (message) => {
+    if (message.text().includes('Content Security Policy')) seen.push(message.text());
+  });
+  await use();
+  expect(seen, 'errors that nobody caught, and violations of the policy').toEqual([]);
+}
+
+export const test = base.extend<{ persona: NewPersona; complaints: void }>({
+  complaints: [({ context }, use) => complaints(context, use), { auto: true }],
   persona: async ({ context }, use) => {
     await use((name, account) => Persona.new(context, name, account));
   }

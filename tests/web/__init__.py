@@ -1,0 +1,1 @@
+"""The web app in a browser, against the real service."""
