@@ -1,4 +1,15 @@
 # One image for web, worker and beat; deploy/compose.yaml shows their commands.
+
+# The web app: static files, of which nothing of Node remains in the image.
+FROM node:24-slim AS web-app
+
+WORKDIR /web
+COPY web/package.json web/package-lock.json web/.npmrc ./
+RUN npm ci --omit=dev
+COPY web .
+RUN node_modules/.bin/vite build
+
+
 FROM python:3.11-slim AS build
 
 WORKDIR /app
@@ -31,6 +42,7 @@ ENV PATH=/venv/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     PYTHONPATH=/app:/app/platform \
     DJANGO_SETTINGS_MODULE=config.settings.prod \
+    WEB_APP_DIR=/app/web/build \
     OUTPUTS_DIR=/outputs \
     UPLOADS_DIR=/uploads
 
@@ -42,6 +54,7 @@ RUN groupadd --system --gid 10001 app \
 WORKDIR /app
 COPY --from=build /venv /venv
 COPY --from=build /app /app
+COPY --from=web-app /web/build /app/web/build
 # What is in it, for scanners.
 COPY --from=build /sbom.cdx.json /sbom.cdx.json
 

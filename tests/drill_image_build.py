@@ -3,16 +3,20 @@ here; its own steps are tried where they are cheap."""
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+from devserver import node
 from devserver.paths import ROOT
+from devserver.web_app import WebApp
 from tests.environment import inherited
 from tests.tools import needs_tools, run
+from tests.web_app import needs_packages
 
 TEXT = (ROOT / "Dockerfile").read_text().replace("\\\n", "")
-BUILD, FINAL = re.split(r"^FROM .*$", TEXT, flags=re.MULTILINE)[1:]
+WEB_APP, BUILD, FINAL = re.split(r"^FROM .*$", TEXT, flags=re.MULTILINE)[1:]
 
 
 @needs_tools
@@ -22,7 +26,7 @@ def test_hadolint_finds_nothing() -> None:
 
 
 def test_nothing_is_installed_or_compiled_in_the_image_that_runs() -> None:
-    assert not re.search(r"apt-get|pip|gcc|build-essential|curl|wget", FINAL)
+    assert not re.search(r"apt-get|pip|gcc|build-essential|curl|wget|npm", FINAL)
     installs = re.findall(r"pip install [^&]*", BUILD)
     assert len(installs) == 2
     for install in installs:
@@ -60,6 +64,42 @@ def test_the_static_files_are_collected_with_what_the_build_sets() -> None:
     )
     assert ended.returncode == 0, ended.stderr
     assert "static files copied" in ended.stdout
+
+
+def test_the_web_app_is_built_of_what_is_locked_and_served_where_it_is_put() -> None:
+    assert "npm ci --omit=dev" in WEB_APP
+    served = re.search(r"WEB_APP_DIR=(\S+)", FINAL)
+    assert served
+    assert f"COPY --from=web-app /web/build {served[1]}\n" in FINAL
+    ignored = (ROOT / ".dockerignore").read_text().split()
+    assert {"**/node_modules", "web/.svelte-kit", "web/build", "web/src/paraglide"} <= set(ignored)
+
+
+@needs_packages
+def test_the_web_app_is_built_without_the_packages_of_its_checks(tmp_path: Path) -> None:
+    """Of the whole tree the stage has `web/` alone."""
+    app = WebApp().source
+    written = shutil.ignore_patterns("node_modules", ".svelte-kit", "paraglide", "build")
+    shutil.copytree(app, tmp_path / "web", ignore=written)
+    locked = json.loads((app / "package-lock.json").read_text())["packages"]
+    for name, package in locked.items():
+        link = tmp_path / "web" / name
+        if re.fullmatch(r"node_modules/(@[^/]+/)?[^/]+", name) and not package.get("dev"):
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(app / name)
+    vite = re.search(r"^RUN node_modules/\.bin/vite build$", WEB_APP, re.MULTILINE)
+    assert vite
+    ended = subprocess.run(
+        node.node("node_modules/vite/bin/vite.js", "build"),
+        cwd=tmp_path / "web",
+        env=node.environment(tmp_path / "web"),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    built = {path.name for path in (tmp_path / "web" / "build").iterdir()}
+    assert {"index.html", "routes.json", "_app"} <= built
 
 
 @needs_tools

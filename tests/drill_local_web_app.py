@@ -104,6 +104,7 @@ def test_it_is_served_from_the_first_start_on_and_built_once(start: Start) -> No
     [said] = lines(service)
     assert said.startswith("local     | done: web-app (")
     assert (service.var / "web" / STAMP).exists()
+    assert front_page(service).text == (service.var / "web" / "index.html").read_text()
     service.stop()
     service.output = ""
     service.start()
