@@ -16,7 +16,7 @@ test.each([
 });
 
 test.each([
-  [16, '16 byte'],
+  [16, '16 bytes'],
   [1500, '1.5 kB'],
   [25_000_000, '25 MB']
 ])('%i bytes are %s', (bytes, words) => {

@@ -37,7 +37,7 @@ export function size(bytes: number): string {
   const style = {
     style: 'unit',
     unit,
-    unitDisplay: 'short',
+    unitDisplay: unit === 'byte' ? 'long' : 'short',
     maximumFractionDigits: amount < 10 ? 1 : 0
   } as const;
   return new Intl.NumberFormat(getLocale(), style).format(amount);

@@ -69,7 +69,7 @@ test('a file that cannot be uploaded says why, and is tried again', async ({ per
   await alice.page.context().setOffline(false);
   await files.getByRole('button', { name: 'Upload sea.txt again' }).click();
   await expect(files.getByRole('alert')).toHaveCount(0);
-  await expect(files).toContainText('16 byte');
+  await expect(files).toContainText('16 bytes');
 
   // A file that is too large is not even sent.
   await alice.page
@@ -83,7 +83,7 @@ test('what is edited keeps its files', async ({ persona }) => {
   await alice.page.goto('/');
   await alice.message.waitFor();
   await alice.page.locator('input[type=file]').setInputFiles(sea);
-  await expect(alice.page.getByRole('list', { name: 'Files' })).toContainText('16 byte');
+  await expect(alice.page.getByRole('list', { name: 'Files' })).toContainText('16 bytes');
   await alice.ask('What is in it?', { text: 'The sea.' });
   await alice.settled();
 

@@ -1,19 +1,28 @@
 // So far from the end a reader still reads the end.
 const NEAR = 80;
+// So far from the beginning what comes before it is wanted.
+const SOON = 1500;
+
+interface Listener {
+  /** Whether the end is read, whenever that changes. */
+  atEnd(isAtEnd: boolean): void;
+  nearBeginning(): void;
+}
 
 /**
  * Keeps a reader who is at the end of a growing content there, and one who is elsewhere where they are.
  */
 export class Scrolling {
   #isAtEnd = true;
+  #top = 0;
   readonly #box: HTMLElement;
-  readonly #told: (isAtEnd: boolean) => void;
+  readonly #listener: Listener;
   readonly #growth: ResizeObserver;
 
-  /** Of a box that scrolls one element; `told` hears whether its end is read, whenever that changes. */
-  constructor(box: HTMLElement, told: (isAtEnd: boolean) => void) {
+  /** Of a box that scrolls one element. */
+  constructor(box: HTMLElement, listener: Listener) {
     this.#box = box;
-    this.#told = told;
+    this.#listener = listener;
     // It is called when the layout is done, before anything is painted.
     this.#growth = new ResizeObserver(() => this.#isAtEnd && this.#follow());
     this.#growth.observe(box);
@@ -50,12 +59,16 @@ export class Scrolling {
 
   readonly #scrolled = (): void => {
     const { scrollHeight, scrollTop, clientHeight } = this.#box;
-    this.#set(scrollHeight - scrollTop - clientHeight < NEAR);
+    // What has grown since is no reason to leave the end, what has moved upwards is.
+    if (scrollHeight - scrollTop - clientHeight < NEAR) this.#set(true);
+    else if (scrollTop < this.#top) this.#set(false);
+    if (scrollTop < SOON && scrollTop <= this.#top) this.#listener.nearBeginning();
+    this.#top = scrollTop;
   };
 
   #set(isAtEnd: boolean): void {
     if (isAtEnd === this.#isAtEnd) return;
     this.#isAtEnd = isAtEnd;
-    this.#told(isAtEnd);
+    this.#listener.atEnd(isAtEnd);
   }
 }

@@ -7,9 +7,10 @@ import { regenerate, running, sendMessage, type ReplyCall } from '#live/reply.ts
 import { userEvents, type UserEvent } from '#live/user_events.ts';
 import { Draft, type Sending, type Upload } from './draft.svelte.ts';
 import { awaited, Entry, question, type Message } from './entry.svelte.ts';
-import { newerMessages, paidFor } from './messages.ts';
+import { newerMessages, paidFor } from './loading.ts';
+import { Messages } from './messages.svelte.ts';
 import { Reading } from './reading.svelte.ts';
-import { Tree } from './tree.ts';
+import type { Tree } from './tree.ts';
 
 type Schemas = components['schemas'];
 export type Rating = Schemas['Rating'];
@@ -50,10 +51,7 @@ export class Conversation {
   onbegun: ((id: string) => void) | null = null;
   /** The space that it is begun in. */
   readonly spaceId: string | null;
-  #entries = $state.raw<readonly Entry[]>([]);
-  #leafId = $state<string | null>(null);
-  readonly tree = $derived(new Tree(this.#entries));
-  readonly branch = $derived(this.tree.branch(this.#leafId));
+  readonly #messages = new Messages();
   readonly model: Model | null = $derived.by(() => {
     const last = this.branch.findLast(({ isReply }) => isReply)?.message.model;
     return models.find(this.chosenModel ?? last ?? this.row?.model) ?? models.default;
@@ -70,6 +68,15 @@ export class Conversation {
     this.spaceId = spaceId;
     this.isLoading = id !== null;
     this.draft = new Draft(session.user!.id, id);
+  }
+
+  get tree(): Tree<Entry> {
+    return this.#messages.tree;
+  }
+
+  /** The messages that are shown. */
+  get branch(): Entry[] {
+    return this.#messages.branch;
   }
 
   // --- Coming and going ----------------------------------------------------------------------------
@@ -96,8 +103,8 @@ export class Conversation {
       this.reading?.leave();
       this.reading = null;
       this.row = row;
-      this.#entries = (messages ?? []).map((message) => new Entry(message));
-      this.#leafId = row.active_leaf_id;
+      const entries = (messages ?? []).map((message) => new Entry(message));
+      this.#messages.load(entries, row.active_leaf_id);
       this.#settleDraft();
       this.#followRunning();
     } catch (error) {
@@ -115,7 +122,7 @@ export class Conversation {
   }
 
   #settleDraft(): void {
-    this.draft.settle(new Set(this.#entries.map(({ message }) => message.client_id)));
+    this.draft.settle(this.#messages.clientIds);
   }
 
   #apply(event: UserEvent): void {
@@ -136,7 +143,7 @@ export class Conversation {
     if (before) this.row = { ...before, ...changes };
     // Messages were deleted elsewhere.
     const isSame = NAMED.every((name) => before?.[name] === changes[name]);
-    if (isSame && !this.#removals && changes.active_leaf_id !== this.#leafId) void this.load();
+    if (isSame && !this.#removals && changes.active_leaf_id !== this.#messages.leafId) void this.load();
   }
 
   /** A reply has begun or ended, here or anywhere. */
@@ -149,25 +156,20 @@ export class Conversation {
 
   /** Loads what was said elsewhere meanwhile. */
   async #catchUp(): Promise<void> {
-    const newest = this.#entries.at(-1)?.id ?? null;
-    const newer = await newerMessages(this.id!, newest).catch(() => null);
+    const newer = await newerMessages(this.id!, this.#messages.newestId).catch(() => null);
     if (!newer) return this.load();
     const added = newer
       .filter(({ id }) => !this.tree.find(id))
       .map((message) => new Entry(message));
     if (added.length === 0) return;
-    this.#entries = [...this.#entries, ...added];
-    const first = added[0]!.parentId;
-    // Whoever reads another branch goes on with that.
-    const isShown = first === this.#leafId || this.branch.some(({ id }) => id === first);
-    if (isShown) this.#leafId = added.at(-1)!.id;
+    this.#messages.addFromElsewhere(added);
     this.#settleDraft();
     this.#followRunning();
   }
 
   /** Reads the reply that is being written, if this page does not do so yet. */
   #followRunning(): void {
-    const reply = this.#entries.findLast((entry) => entry.isReply && entry.isRunning);
+    const reply = this.#messages.all.findLast((entry) => entry.isReply && entry.isRunning);
     if (!reply || this.reading) return;
     const { content, reasoning } = reply.message;
     const place = [...(reasoning ?? ''), ...content].length;
@@ -181,13 +183,13 @@ export class Conversation {
     const { text: content, uploads } = this.draft;
     if (this.reading || (!content.trim() && uploads.length === 0)) return;
     [this.draft.text, this.draft.uploads] = ['', []];
-    await this.#say({ content, uploads, parentId: this.#leafId, edits: null });
+    await this.#say({ content, uploads, parentId: this.#messages.leafId, edits: null });
   }
 
   /** Says `content`, whatever is written. */
   async say(content: string): Promise<void> {
     if (this.reading) return;
-    await this.#say({ content, uploads: [], parentId: this.#leafId, edits: null });
+    await this.#say({ content, uploads: [], parentId: this.#messages.leafId, edits: null });
   }
 
   /** Sends the new text of the message that is edited, in its place and with its files. */
@@ -264,12 +266,11 @@ export class Conversation {
     again: NonNullable<Problem['again']>,
     call: () => Promise<ReplyCall>
   ): Promise<void> {
-    const before = this.#leafId;
+    const before = this.#messages.leafId;
     const reading = new Reading(shown.at(-1)!);
     this.problem = null;
     this.reading = reading;
-    this.#entries = [...this.#entries, ...shown];
-    this.#leafId = reading.reply.id;
+    this.#messages.add(shown);
     try {
       await this.#read(await call(), reading, shown[0]);
     } catch (error) {
@@ -278,15 +279,12 @@ export class Conversation {
       this.problem = { refusal: error, model, again };
     } finally {
       if (this.reading === reading) this.reading = null;
-      if (!reading.hasBegun) this.#takeBack(shown, before);
+      if (!reading.hasBegun) {
+        this.#messages.takeBack(shown, before);
+        this.draft.giveBack();
+      }
     }
     if (this.problem?.refusal.code === 'reply_running') await this.#catchUp();
-  }
-
-  #takeBack(shown: Entry[], leafId: string | null): void {
-    this.#entries = this.#entries.filter((entry) => !shown.includes(entry));
-    this.#leafId = leafId;
-    this.draft.giveBack();
   }
 
   /** Reads a reply to its end. `asked` is the message that it answers, where that is new, too. */
@@ -296,8 +294,8 @@ export class Conversation {
     try {
       const hasEnded = await reading.read(call, {
         began: ({ messageId, messageMetadata: { user_message_id } }) => {
-          if (asked && !asked.isReply) this.#placed(asked, user_message_id);
-          this.#placed(reply, messageId, user_message_id);
+          if (asked && !asked.isReply) this.#messages.place(asked, user_message_id);
+          this.#messages.place(reply, messageId, user_message_id);
           this.draft.sent();
           if (reading.isStopping) void this.#stop(reply);
         },
@@ -313,17 +311,6 @@ export class Conversation {
     } finally {
       if (this.reading === reading) this.reading = null;
     }
-  }
-
-  /** The service has given a message its id. */
-  #placed(entry: Entry, id: string, parentId = entry.parentId): void {
-    if (entry.id === id) return;
-    const wasLeaf = this.#leafId === entry.id;
-    [entry.id, entry.parentId] = [id, parentId];
-    entry.change({ id, parent_id: parentId });
-    // It may have been loaded meanwhile.
-    this.#entries = this.#entries.filter((other) => other === entry || other.id !== id);
-    if (wasLeaf) this.#leafId = id;
   }
 
   async #ended(reply: Entry, asked?: Entry): Promise<void> {
@@ -361,8 +348,7 @@ export class Conversation {
 
   /** Shows the newest branch through a message. */
   show(entry: Entry): void {
-    const end = this.tree.newestEnd(entry);
-    this.#leafId = end.id;
+    const end = this.#messages.show(entry);
     if (!this.canWrite || (this.reading && !this.reading.hasBegun)) return;
     const params = { path: { conversation_id: this.id! } };
     const body = { active_leaf_id: end.id };
@@ -385,10 +371,8 @@ export class Conversation {
     this.#removals++;
     await this.#try(async () => {
       await answer(api.DELETE(path, { params }));
-      const gone = this.tree.below(entry);
+      const gone = this.#messages.remove(entry);
       if (this.reading && gone.has(this.reading.reply)) this.reading.leave();
-      if (this.branch.includes(entry)) this.#leafId = entry.parentId;
-      this.#entries = this.#entries.filter((other) => !gone.has(other));
     });
     this.#removals--;
   }
