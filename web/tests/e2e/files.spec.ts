@@ -72,9 +72,13 @@ test('a file that cannot be uploaded says why, and is tried again', async ({ per
   await expect(files).toContainText('16 bytes');
 
   // A file that is too large is not even sent.
-  await alice.page
-    .locator('input[type=file]')
-    .setInputFiles({ ...sea, name: 'large.txt', buffer: Buffer.alloc(25_000_001) });
+  await alice.message.evaluate((area) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.items.add(new File([new Uint8Array(25_000_001)], 'large.txt'));
+    area.dispatchEvent(
+      new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true })
+    );
+  });
   await expect(files.getByRole('alert')).toContainText('Larger than 25 MB');
 });
 

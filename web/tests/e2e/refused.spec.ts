@@ -2,10 +2,7 @@ import { expect, test } from './persona.ts';
 
 test('a model that the free plan does not have names those that it has', async ({ persona }) => {
   const alice = await persona('alice', { plan: 'free' });
-  await alice.page.goto('/');
-  await alice.page
-    .getByRole('combobox', { name: 'Model', exact: true })
-    .selectOption('claude-opus-5-5');
+  await alice.page.goto('/?model=claude-opus-5-5');
   await alice.ask('Hello?', { text: 'Hello.' });
 
   const problem = alice.page.getByRole('alert');

@@ -3,9 +3,19 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 
-const TYPES: Record<string, string> = { '.js': 'text/javascript', '.css': 'text/css', '.html': 'text/html' };
+const TYPES: Record<string, string> = {
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+  '.html': 'text/html'
+};
 const ID = '01a22000-0000-7000-8000-000000000001';
-const USER = { id: ID, email: 'alice@example.com', name: 'Alice', plan: 'max', email_verified: true };
+const USER = {
+  id: ID,
+  email: 'alice@example.com',
+  name: 'Alice',
+  plan: 'max',
+  email_verified: true
+};
 const PROSE = `The *moon* pulls the sea, **twice** a day, and what is drawn towards it comes back in the evening.
 
 - one tide comes in the morning
@@ -135,16 +145,32 @@ function conversation(count: number) {
       ended_at: created_at
     };
   });
-  const row = { id: ID, title: 'Tides', model: null, space_id: null, running_message_id: null, pinned: false };
+  const row = {
+    id: ID,
+    title: 'Tides',
+    model: null,
+    space_id: null,
+    running_message_id: null,
+    pinned: false
+  };
   const access = { access: 'owner', created_at, updated_at: created_at, system: '' };
   return { ...row, ...access, active_leaf_id: count ? idOf(count - 1) : null, messages };
 }
 
-async function stream(response: ServerResponse, { words, pauseMs, messages }: Options): Promise<void> {
+async function stream(
+  response: ServerResponse,
+  { words, pauseMs, messages }: Options
+): Promise<void> {
   let place = 0;
-  const send = (frame: object) => response.write(`id: ${place}\ndata: ${JSON.stringify(frame)}\n\n`);
+  const send = (frame: object) =>
+    response.write(`id: ${place}\ndata: ${JSON.stringify(frame)}\n\n`);
   response.writeHead(200, { 'Content-Type': 'text/event-stream' });
-  const metadata = { conversation_id: ID, user_message_id: idOf(messages), model: MODEL.id, context: null };
+  const metadata = {
+    conversation_id: ID,
+    user_message_id: idOf(messages),
+    model: MODEL.id,
+    context: null
+  };
   send({ type: 'start', messageId: idOf(messages + 1), messageMetadata: metadata });
   for (const word of words) {
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
@@ -152,12 +178,20 @@ async function stream(response: ServerResponse, { words, pauseMs, messages }: Op
     place += delta.length;
     send({ type: 'text-delta', id: '1', delta });
   }
-  send({ type: 'finish', finishReason: 'stop', usage: USAGE, messageMetadata: { status: 'completed', usage: USAGE } });
+  send({
+    type: 'finish',
+    finishReason: 'stop',
+    usage: USAGE,
+    messageMetadata: { status: 'completed', usage: USAGE }
+  });
   response.end('data: [DONE]\n\n');
 }
 
 /** As many words as are wanted of prose with lists and code. */
 export function prose(count: number): string[] {
   const words = PROSE.split(' ');
-  return Array.from({ length: count }, (_, at) => words[at % words.length]! + (at % 60 === 59 ? '\n\n' : ''));
+  return Array.from(
+    { length: count },
+    (_, at) => words[at % words.length]! + (at % 60 === 59 ? '\n\n' : '')
+  );
 }

@@ -21,8 +21,12 @@ for (const isWhole of [false, true]) {
   const costs: number[] = [];
   for (let reply = 0; reply < REPLIES; reply++) costs.push(await costOfToken(isWhole));
   const median = costs.toSorted((one, other) => one - other)[Math.floor(REPLIES / 2)]!;
-  const shown = isWhole ? `all ${MESSAGES} messages in the page` : `${MESSAGES} messages, the newest in the page`;
-  console.log(`${median.toFixed(2)} ms a token (${shown}; of ${costs.map((cost) => cost.toFixed(2)).join(', ')})`);
+  const shown = isWhole
+    ? `all ${MESSAGES} messages in the page`
+    : `${MESSAGES} messages, the newest in the page`;
+  console.log(
+    `${median.toFixed(2)} ms a token (${shown}; of ${costs.map((cost) => cost.toFixed(2)).join(', ')})`
+  );
   isOver.push(median > BUDGET_MS);
 }
 await browser.close();
@@ -32,7 +36,12 @@ if (isOver.includes(true)) {
 }
 
 async function costOfToken(isWhole: boolean): Promise<number> {
-  const service = await startService({ build, messages: MESSAGES, words: prose(TOKENS), pauseMs: PAUSE_MS });
+  const service = await startService({
+    build,
+    messages: MESSAGES,
+    words: prose(TOKENS),
+    pauseMs: PAUSE_MS
+  });
   const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, locale: 'en' });
   await page.goto(service.address);
   const message = page.getByRole('textbox', { name: 'Message', exact: true });

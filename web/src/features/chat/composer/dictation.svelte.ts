@@ -6,14 +6,15 @@ import { wordsOf } from '../refusals.ts';
 
 type Transcript = components['schemas']['Transcript'];
 
-export const canDictate = 'MediaRecorder' in globalThis && Boolean(navigator.mediaDevices);
-
 /** What somebody says, as text. */
 export class Dictation {
-  state = $state<'idle' | 'recording' | 'transcribing'>('idle');
+  state = $state<'asking' | 'recording' | 'transcribing' | 'ended'>('asking');
   seconds = $state(0);
   problem = $state<string | null>(null);
+  /** A recording that could not be written down; it can be tried again. */
+  recording = $state.raw<Blob | null>(null);
   readonly #write: (text: string) => void;
+  readonly #key = crypto.randomUUID();
   #recorder: MediaRecorder | null = null;
   #timer: ReturnType<typeof setInterval> | undefined;
   #isWanted = true;
@@ -24,73 +25,63 @@ export class Dictation {
   }
 
   async start(): Promise<void> {
-    this.problem = null;
     let stream: MediaStream;
     try {
       stream = await navigator.mediaDevices.getUserMedia({ audio: true });
     } catch {
-      this.problem = m.chat_no_microphone();
+      [this.state, this.problem] = ['ended', m.chat_no_microphone()];
       return;
     }
     const parts: Blob[] = [];
-    this.#isWanted = true;
     this.#recorder = new MediaRecorder(stream);
     this.#recorder.ondataavailable = ({ data }) => parts.push(data);
     this.#recorder.onstop = () => {
       for (const track of stream.getTracks()) track.stop();
       clearInterval(this.#timer);
-      void this.#recorded(new Blob(parts, { type: parts[0]?.type }));
+      if (this.#isWanted) void this.transcribe(new Blob(parts, { type: parts[0]?.type }));
     };
     this.#recorder.start();
+    // It was given up while the browser asked.
+    if (!this.#isWanted) this.#recorder.stop();
     this.state = 'recording';
-    this.seconds = 0;
     this.#timer = setInterval(() => this.seconds++, 1000);
   }
 
   /** Ends the recording, and has it written down. */
   finish(): void {
-    this.#recorder?.stop();
+    if (this.#recorder?.state === 'recording') this.#recorder.stop();
   }
 
   /** Ends the recording, and forgets it. */
   cancel(): void {
     this.#isWanted = false;
-    this.#recorder?.stop();
+    this.finish();
   }
 
-  async #recorded(audio: Blob): Promise<void> {
-    this.#recorder = null;
-    this.state = 'idle';
-    if (!this.#isWanted || audio.size === 0) return;
-    this.state = 'transcribing';
+  /** Has a recording written down. */
+  async transcribe(audio: Blob): Promise<void> {
+    [this.state, this.problem, this.recording] = ['transcribing', null, null];
     try {
-      const { text } = await transcribed(audio);
+      const { text } = await transcribed(audio, this.#key);
       if (text.trim()) this.#write(text.trim());
       else this.problem = m.chat_nothing_heard();
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       const { text, facts } = wordsOf({ refusal: error, model: null, again: null });
       this.problem = [text, ...facts].join(' ');
+      this.recording = audio;
     } finally {
-      this.state = 'idle';
+      this.state = 'ended';
     }
   }
 }
 
-async function transcribed(audio: Blob): Promise<Transcript> {
+async function transcribed(audio: Blob, key: string): Promise<Transcript> {
   const form = new FormData();
-  const extension = audio.type.includes('mp4')
-    ? 'm4a'
-    : audio.type.includes('ogg')
-      ? 'ogg'
-      : 'webm';
-  form.append('file', audio, `speech.${extension}`);
-  const headers = { 'Idempotency-Key': crypto.randomUUID() };
-  const response = await authorizedFetch('/api/transcribe', {
-    method: 'POST',
-    headers,
-    body: form
-  });
+  const ending = ['mp4', 'ogg'].find((type) => audio.type.includes(type)) ?? 'webm';
+  form.append('file', audio, `speech.${ending}`);
+  const init = { method: 'POST', headers: { 'Idempotency-Key': key }, body: form };
+  const response = await authorizedFetch('/api/transcribe', init);
   if (!response.ok) throw await refusalOf(response);
   return (await response.json()) as Transcript;
 }

@@ -7,13 +7,22 @@ import { regenerate, running, sendMessage, type ReplyCall } from '#live/reply.ts
 import { userEvents, type UserEvent } from '#live/user_events.ts';
 import { Draft, type Sending, type Upload } from './draft.svelte.ts';
 import { awaited, Entry, question, type Message } from './entry.svelte.ts';
-import { newerMessages, paidFor } from './loading.ts';
+import {
+  deleteMessage,
+  newerMessages,
+  paidFor,
+  rateReply,
+  readMessage,
+  showBranch,
+  stopReply,
+  type Rating
+} from './calls.ts';
 import { Messages } from './messages.svelte.ts';
 import { Reading } from './reading.svelte.ts';
 import type { Tree } from './tree.ts';
 
 type Schemas = components['schemas'];
-export type Rating = Schemas['Rating'];
+export type { Rating };
 export type Effort = Schemas['ReasoningEffort'];
 type Row = Omit<Schemas['ConversationDetail'], 'messages'>;
 
@@ -143,7 +152,8 @@ export class Conversation {
     if (before) this.row = { ...before, ...changes };
     // Messages were deleted elsewhere.
     const isSame = NAMED.every((name) => before?.[name] === changes[name]);
-    if (isSame && !this.#removals && changes.active_leaf_id !== this.#messages.leafId) void this.load();
+    if (isSame && !this.#removals && changes.active_leaf_id !== this.#messages.leafId)
+      void this.load();
   }
 
   /** A reply has begun or ended, here or anywhere. */
@@ -338,39 +348,30 @@ export class Conversation {
   }
 
   async #stop(reply: Entry): Promise<void> {
-    const path = { conversation_id: this.id!, message_id: reply.id };
-    const stop = '/api/conversations/{conversation_id}/messages/{message_id}/stop';
-    await this.#try(() => answer(api.POST(stop, { params: { path } })));
-    if (this.problem && this.reading) this.reading.isStopping = false;
+    const isStopped = await this.#try(() => stopReply(this.#placeOf(reply)));
+    if (!isStopped && this.reading) this.reading.isStopping = false;
   }
 
   // --- What is there -------------------------------------------------------------------------------
 
   /** Shows the newest branch through a message. */
   show(entry: Entry): void {
-    const end = this.#messages.show(entry);
+    const { id } = this.#messages.show(entry);
     if (!this.canWrite || (this.reading && !this.reading.hasBegun)) return;
-    const params = { path: { conversation_id: this.id! } };
-    const body = { active_leaf_id: end.id };
-    const tell = () => api.PATCH('/api/conversations/{conversation_id}', { params, body });
     // It is shown here all the same where that cannot be told.
-    this.#told = this.#told.then(tell).catch(() => {});
+    this.#told = this.#told.then(() => showBranch(this.id!, id)).catch(() => {});
   }
 
   /** Reads a message as it is stored. */
   async look(entry: Entry): Promise<void> {
-    const params = { path: this.#pathOf(entry) };
-    const path = '/api/conversations/{conversation_id}/messages/{message_id}';
-    await this.#try(async () => entry.change(await answer(api.GET(path, { params }))));
+    await this.#try(async () => entry.change(await readMessage(this.#placeOf(entry))));
   }
 
   /** Deletes a message for good, with all that follows it. */
   async remove(entry: Entry): Promise<void> {
-    const params = { path: this.#pathOf(entry) };
-    const path = '/api/conversations/{conversation_id}/messages/{message_id}';
     this.#removals++;
     await this.#try(async () => {
-      await answer(api.DELETE(path, { params }));
+      await deleteMessage(this.#placeOf(entry));
       const gone = this.#messages.remove(entry);
       if (this.reading && gone.has(this.reading.reply)) this.reading.leave();
     });
@@ -379,19 +380,13 @@ export class Conversation {
 
   /** Says what the user thinks of a reply; null takes that back. */
   async rate(entry: Entry, rating: Rating | null, comment?: string): Promise<void> {
-    const params = { path: this.#pathOf(entry) };
-    const path = '/api/conversations/{conversation_id}/messages/{message_id}/feedback';
     const before = entry.message.feedback;
     entry.change({ feedback: rating && { rating, comment: comment ?? null } });
-    const isDone = await this.#try(() =>
-      rating === null
-        ? answer(api.DELETE(path, { params }))
-        : answer(api.PUT(path, { params, body: { rating, comment } }))
-    );
+    const isDone = await this.#try(() => rateReply(this.#placeOf(entry), rating, comment));
     if (!isDone) entry.change({ feedback: before });
   }
 
-  #pathOf(entry: Entry) {
+  #placeOf(entry: Entry) {
     return { conversation_id: this.id!, message_id: entry.id };
   }
 
