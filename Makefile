@@ -51,8 +51,8 @@ test-clients: .venv/installed clients ## Run the clients that people use, unmodi
 
 check: lint types contracts missing-migrations former-release web-check test drills ## Everything that has to be green before a commit
 
-web-check: .venv/installed ## Types, lint, format, messages, unit tests and budgets of the web app
-	@$(PYTHON) -m devserver.web_app run check
+web-check: .venv/installed ## Types, lint, format, messages, unit tests and budgets of the web app (ARGS="types lint" for some)
+	@$(PYTHON) -m devserver.web_app run check -- $(if $(filter-out --%,$(ARGS)),$(ARGS))
 
 web-format: .venv/installed ## Mend lint and format of the web app
 	@$(PYTHON) -m devserver.web_app run format

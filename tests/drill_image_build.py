@@ -3,17 +3,15 @@ here; its own steps are tried where they are cheap."""
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 from devserver import node
 from devserver.paths import ROOT
-from devserver.web_app import WebApp
 from tests.environment import inherited
 from tests.tools import needs_tools, run
-from tests.web_app import needs_packages
+from tests.web_app import copied, link_packages, needs_packages
 
 TEXT = (ROOT / "Dockerfile").read_text().replace("\\\n", "")
 WEB_APP, BUILD, FINAL = re.split(r"^FROM .*$", TEXT, flags=re.MULTILINE)[1:]
@@ -78,27 +76,20 @@ def test_the_web_app_is_built_of_what_is_locked_and_served_where_it_is_put() -> 
 @needs_packages
 def test_the_web_app_is_built_without_the_packages_of_its_checks(tmp_path: Path) -> None:
     """Of the whole tree the stage has `web/` alone."""
-    app = WebApp().source
-    written = shutil.ignore_patterns("node_modules", ".svelte-kit", "paraglide", "build")
-    shutil.copytree(app, tmp_path / "web", ignore=written)
-    locked = json.loads((app / "package-lock.json").read_text())["packages"]
-    for name, package in locked.items():
-        link = tmp_path / "web" / name
-        if re.fullmatch(r"node_modules/(@[^/]+/)?[^/]+", name) and not package.get("dev"):
-            link.parent.mkdir(parents=True, exist_ok=True)
-            link.symlink_to(app / name)
+    app = copied(tmp_path / "web")
+    link_packages(app, tools=False)
     vite = re.search(r"^RUN node_modules/\.bin/vite build$", WEB_APP, re.MULTILINE)
     assert vite
     ended = subprocess.run(
         node.node("node_modules/vite/bin/vite.js", "build"),
-        cwd=tmp_path / "web",
-        env=node.environment(tmp_path / "web"),
+        cwd=app.source,
+        env=node.environment(app.source),
         capture_output=True,
         text=True,
         check=False,
     )
     assert ended.returncode == 0, ended.stderr
-    built = {path.name for path in (tmp_path / "web" / "build").iterdir()}
+    built = {path.name for path in (app.source / "build").iterdir()}
     assert {"index.html", "routes.json", "_app"} <= built
 
 

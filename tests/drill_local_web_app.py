@@ -2,7 +2,7 @@
 so."""
 
 import json
-import shutil
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ from tests.local_default import COMMAND, Service, environment, reachable
 from tests.personas import PASSWORD, new_user
 from tests.recipes.tree_copy import copy_of_the_tree
 from tests.service import Web
-from tests.web_app import needs_packages
+from tests.web_app import copied, link_packages, needs_packages
 
 Start = Callable[..., Service]
 
@@ -45,12 +45,10 @@ def start(tmp_path: Path) -> Iterator[Start]:
 
 @pytest.fixture
 def app(tmp_path: Path) -> WebApp:
-    """A copy of the app with its packages, and without anything that a build has written."""
-    copy = tmp_path / "source"
-    written = shutil.ignore_patterns("node_modules", "paraglide", "build", ".*")
-    shutil.copytree(WebApp().source, copy, ignore=written)
-    (copy / "node_modules").symlink_to(WebApp().source / "node_modules")
-    return WebApp(copy)
+    """A copy of the app with its packages."""
+    app = copied(tmp_path / "source")
+    link_packages(app, tools=True)
+    return app
 
 
 @contextmanager
@@ -63,7 +61,7 @@ def served_sources(web: Web) -> Iterator[str]:
         command, env={**inherited(), "SERVICE_URL": web.url}, stdout=subprocess.DEVNULL
     )
     try:
-        wait_for(lambda: not is_free(port))
+        wait_for(lambda: not is_free(port), seconds=60)
         yield f"http://{LOOPBACK}:{port}"
     finally:
         server.terminate()
@@ -104,7 +102,8 @@ def test_it_is_served_from_the_first_start_on_and_built_once(start: Start) -> No
     [said] = lines(service)
     assert said.startswith("local     | done: web-app (")
     assert (service.var / "web" / STAMP).exists()
-    assert front_page(service).text == (service.var / "web" / "index.html").read_text()
+    [entry, *_] = re.findall(r"/_app/immutable/entry/start\.[\w-]+\.js", front_page(service).text)
+    assert (service.var / "web" / entry.removeprefix("/")).exists()
     service.stop()
     service.output = ""
     service.start()

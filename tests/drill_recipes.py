@@ -8,12 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.recipes import act, field, flag, mail, provider
-from tests.recipes.recipe import AnchorMissing, Part, Recipe, carry_out, replace
-from tests.recipes.text import missing, texts
-from tests.recipes.tree_copy import CarriedOutRecipe, copy_of_the_tree
+from tests.recipes import act, field, flag, mail, provider, screen
+from tests.recipes.complete import assert_complete
+from tests.recipes.recipe import AnchorMissing, Recipe, carry_out, replace
+from tests.recipes.text import texts
+from tests.recipes.tree_copy import copy_of_the_tree
 
-RECIPES = [each.RECIPE for each in (provider, act, field, flag, mail)]
+OF_THE_SERVICE = [each.RECIPE for each in (provider, act, field, flag, mail)]
+# That of a screen needs a browser: tests/web/drill_recipe.py.
+RECIPES = [*OF_THE_SERVICE, screen.RECIPE]
 
 pytestmark = pytest.mark.timeout(900)
 
@@ -32,36 +35,11 @@ def test_every_step_is_carried_out_and_what_no_test_notices_is_marked(recipe: Re
     assert unnoticed <= text.marked
 
 
-@pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
+@pytest.mark.parametrize("recipe", OF_THE_SERVICE, ids=lambda recipe: recipe.name)
 def test_a_recipe_that_is_carried_out_is_complete_and_no_part_of_it_is_idle(
     recipe: Recipe, tmp_path: Path
 ) -> None:
-    carried_out = copy_of_the_tree(tmp_path / "tree").carry_out_in_copy(recipe)
-    text = texts()[recipe.title]
-    assert missing(text, recipe, carried_out.changed) == (set(), set())
-    assert len(carried_out.changed) == text.count, (
-        f"the heading of {recipe.title!r} tells another number"
-    )
-    done = carried_out.copied.check(recipe.tests)
-    assert not done.failed, done.output
-    unnoticed = [
-        complaint for part in recipe.parts if (complaint := complaint_about(carried_out, part))
-    ]
-    assert not unnoticed, "\n\n".join(unnoticed)
-
-
-def complaint_about(carried_out: CarriedOutRecipe, part: Part) -> str:
-    """What is wrong with the gate of a part that is left out, or nothing."""
-    if part.gate is None:
-        return ""
-    with carried_out.without(part):
-        done = carried_out.copied.check(part.gate.checks)
-    name = f"{part.step}. without {part.what}: {', '.join(part.gate.checks)}"
-    if not done.failed:
-        return f"{name} passes."
-    if part.gate.says not in done.output:
-        return f"{name} fails without saying {part.gate.says!r}:\n{done.output[-3_000:]}"
-    return ""
+    assert_complete(recipe, copy_of_the_tree(tmp_path / "tree"))
 
 
 def test_a_recipe_whose_anchor_is_gone_says_which(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ class Text:
         """The files and folders that the steps name: what stands between code marks and has a
         slash, or is a file of the root; and what links lead to."""
         text = " ".join(self.steps)
-        named = re.findall(r"`([\w.<>/-]+)`", text) + re.findall(r"\]\(([\w./-]+)\)", text)
+        named = re.findall(r"`([\w.<>/()+-]+)`", text) + re.findall(r"\]\(([\w./-]+)\)", text)
         return {name for name in named if "/" in name or (ROOT / name).is_file()}
 
     @property

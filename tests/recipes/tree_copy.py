@@ -11,7 +11,9 @@ from pathlib import Path
 
 from devserver.paths import ROOT
 from devserver.throwaway import MARK
+from devserver.web_app import WebApp
 from tests.recipes.recipe import Part, Recipe, carry_out, take_back
+from tests.web_app import link_packages
 
 _MAKEMIGRATIONS = (
     *("env", "DATABASE_POOL=0", sys.executable, "-W", "ignore::RuntimeWarning"),
@@ -26,9 +28,13 @@ COMMANDS = {
     "make openapi": ((*_OPENAPI, "apidocs.write"),),
     "make contract": ((sys.executable, "-m", "tests.contract"),),
 }
+_WEB_CHECK = (sys.executable, "-m", "devserver.web_app", "run", "check", "--")
 CHECKS = {
     "make missing-migrations": ((*_MAKEMIGRATIONS, "--check", "--dry-run"),),
     "make lint": ((*_RUFF, "check"), (*_RUFF, "format", "--check")),
+    "make web-check ARGS=types": ((*_WEB_CHECK, "types"),),
+    "make web-check ARGS=messages": ((*_WEB_CHECK, "messages"),),
+    "make web-check ARGS=lint": ((*_WEB_CHECK, "lint"),),
 }
 _PYTEST = (sys.executable, "-m", "pytest", "-q", "--no-header", "-p", "no:cacheprovider")
 # The stores of our own run are not those of the copy's tests.
@@ -178,9 +184,12 @@ class CarriedOutRecipe:
             self.copied.as_carried_out()
 
 
-def copy_of_the_tree(folder: Path) -> TreeCopy:
-    """The tree as it is now, in a repository of its own."""
+def copy_of_the_tree(folder: Path, *, with_packages: bool = False) -> TreeCopy:
+    """The tree as it is now, in a repository of its own, `with_packages` of the web app or without
+    any."""
     folder.mkdir()
     tree = TreeCopy(folder)
     tree.copy(ROOT)
+    if with_packages:
+        link_packages(WebApp(folder / "web"), tools=True)
     return tree

@@ -1,5 +1,6 @@
 /**
- * Runs all checks of the web app, two at a time: one line each, and what the failing ones print.
+ * Runs the checks of the web app that are named, or all, two at a time: one line each, and what the
+ * failing ones print.
  */
 import { spawn } from 'node:child_process';
 
@@ -17,7 +18,7 @@ const WRITTEN: Check[] = [
 const CHECKS: Check[] = [
   { name: 'lint', command: 'eslint .' },
   { name: 'types', command: 'svelte-check --fail-on-warnings' },
-  { name: 'unit tests', command: 'vitest run' },
+  { name: 'tests', command: 'vitest run' },
   {
     name: 'budgets',
     command: 'vite build --logLevel error > /dev/null && node scripts/budgets.ts'
@@ -54,4 +55,8 @@ async function pass(checks: Check[]): Promise<boolean> {
   return results.every(Boolean);
 }
 
-process.exitCode = (await pass(WRITTEN)) && (await pass(CHECKS)) ? 0 : 1;
+const named = process.argv.slice(2);
+const unknown = named.filter((name) => !CHECKS.some((check) => check.name === name));
+if (unknown.length > 0) throw new Error(`no such check: ${unknown.join(', ')}`);
+const asked = named.length > 0 ? CHECKS.filter(({ name }) => named.includes(name)) : CHECKS;
+process.exitCode = (await pass(WRITTEN)) && (await pass(asked)) ? 0 : 1;

@@ -1,7 +1,6 @@
 """The web app under `make run`: when it is built, and what is said where it cannot be."""
 
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -17,15 +16,13 @@ from devserver.parts import parts
 from devserver.ports import LOOPBACK, free_port
 from devserver.web_app import STAMP, WebApp
 from tests.environment import inherited
+from tests.web_app import copied
 
 
 @pytest.fixture
 def app(tmp_path: Path) -> WebApp:
     """A copy of the app, without its packages."""
-    copy = tmp_path / "source"
-    written = shutil.ignore_patterns("node_modules", ".svelte-kit", "paraglide", "build")
-    shutil.copytree(WebApp().source, copy, ignore=written)
-    return WebApp(copy)
+    return copied(tmp_path / "source")
 
 
 @pytest.fixture
