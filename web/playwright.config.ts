@@ -24,7 +24,11 @@ export default defineConfig({
     baseURL: process.env.SERVICE_URL ?? 'http://127.0.0.1:8000',
     actionTimeout: 20_000,
     locale: 'en-US',
-    launchOptions: { executablePath: chromium() },
+    launchOptions: {
+      executablePath: chromium(),
+      // A microphone that beeps, and that pages may use without asking.
+      args: ['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream']
+    },
     screenshot: 'only-on-failure'
   }
 });

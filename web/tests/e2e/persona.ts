@@ -80,6 +80,26 @@ export class Persona {
     await this.message.press('Enter');
   }
 
+  /** Says so many things more in the conversation that is shown, and has them answered, without the page. */
+  async said(count: number) {
+    await this.page.evaluate(async (count) => {
+      const post = async (path: string, body: object, token: string | null = null) => {
+        const headers: Record<string, string> = { 'Content-Type': 'application/json' };
+        if (token) headers.Authorization = `Bearer ${token}`;
+        const answer = await fetch(path, { method: 'POST', headers, body: JSON.stringify(body) });
+        if (!answer.ok) throw new Error(await answer.text());
+        return answer.json();
+      };
+      const { access_token } = await post('/api/auth/refresh', { cookie: true });
+      const id = location.pathname.split('/').at(-1);
+      for (let said = 0; said < count; said++) {
+        const content = `Number ${said}?\n@sim {"text": "Answer ${said}."}`;
+        const body = { content, stream: false };
+        await post(`/api/conversations/${id}/messages`, body, access_token);
+      }
+    }, count);
+  }
+
   /** Waits until nothing is being written. */
   async settled() {
     await expect(this.page.getByRole('button', { name: 'Send', exact: true })).toBeVisible();

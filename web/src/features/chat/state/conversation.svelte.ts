@@ -362,6 +362,13 @@ export class Conversation {
     this.#told = this.#told.then(() => showBranch(this.id!, id)).catch(() => {});
   }
 
+  /** A message, on the branch that is shown from now on; null where there is none of this id. */
+  find(id: string): Entry | null {
+    const entry = this.tree.find(id);
+    if (entry && !this.branch.includes(entry)) this.#messages.show(entry);
+    return entry;
+  }
+
   /** Reads a message as it is stored. */
   async look(entry: Entry): Promise<void> {
     await this.#try(async () => entry.change(await readMessage(this.#placeOf(entry))));
