@@ -11,6 +11,8 @@ interface Account {
   balance_usd?: number;
 }
 
+const PASSWORD = 'correct horse battery staple';
+
 /** Somebody with an account of their own, in a browser. */
 export class Persona {
   readonly page: Page;
@@ -30,7 +32,7 @@ export class Persona {
     const email = `${name}-${crypto.randomUUID()}@example.com`;
     await page.goto('/icon.svg');
     await page.evaluate(
-      async ({ email, name, plan, balance_usd }) => {
+      async ({ email, password, name, plan, balance_usd }) => {
         const post = async (path: string, body: object, token = '') => {
           const headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` };
           if (!token) delete (headers as Partial<typeof headers>).Authorization;
@@ -38,7 +40,6 @@ export class Persona {
           if (!answer.ok) throw new Error(await answer.text());
           return answer.json();
         };
-        const password = 'correct horse battery staple';
         const { access_token } = await post('/api/auth/signup', {
           email,
           password,
@@ -49,17 +50,23 @@ export class Persona {
         if (balance_usd)
           await post('/api/billing/topup', { amount_usd: balance_usd }, access_token);
       },
-      { email, name, plan, balance_usd }
+      { email, password: PASSWORD, name, plan, balance_usd }
     );
     return new Persona(page, email);
   }
 
-  /** The same person on another device. */
+  /** The same person on another device, signed in there as well. */
   async elsewhere(browser: Browser): Promise<Persona> {
-    const context = await browser.newContext({
-      storageState: await this.page.context().storageState()
-    });
-    return new Persona(await context.newPage(), this.email);
+    const page = await (await browser.newContext()).newPage();
+    await page.goto('/icon.svg');
+    await page.evaluate(
+      async (body) => {
+        const headers = { 'Content-Type': 'application/json' };
+        await fetch('/api/auth/login', { method: 'POST', headers, body: JSON.stringify(body) });
+      },
+      { email: this.email, password: PASSWORD, cookie: true }
+    );
+    return new Persona(page, this.email);
   }
 
   get message() {
@@ -72,6 +79,32 @@ export class Persona {
 
   get questions() {
     return this.page.getByRole('article', { name: 'You said' });
+  }
+
+  /** Chooses the model of the next message. */
+  async choose(model: string) {
+    await this.page.getByRole('button', { name: /^Model:/ }).click();
+    await this.page.getByRole('combobox', { name: 'Search models and makers' }).fill(model);
+    await this.page.getByRole('option', { name: model }).click();
+  }
+
+  /** Calls the interface, as this person. */
+  async call<Body>(method: string, path: string, body?: object): Promise<Body> {
+    return this.page.evaluate(
+      async ({ method, path, body }) => {
+        const headers = { 'Content-Type': 'application/json' };
+        const asked = { method: 'POST', headers, body: JSON.stringify({ cookie: true }) };
+        const { access_token } = await (await fetch('/api/auth/refresh', asked)).json();
+        const answer = await fetch(path, {
+          method,
+          headers: { ...headers, Authorization: `Bearer ${access_token}` },
+          body: body && JSON.stringify(body)
+        });
+        if (!answer.ok) throw new Error(await answer.text());
+        return answer.status === 204 ? null : answer.json();
+      },
+      { method, path, body }
+    );
   }
 
   /** Says something, to which the model's answer is given. */

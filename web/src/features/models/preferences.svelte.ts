@@ -50,7 +50,7 @@ export class Preferences {
     this.refusal = null;
     try {
       const params = { path: { model: this.wanted.model } };
-      await answer(api.PATCH('/api/agents/{model}', { params, body: changes }));
+      await answer(api.PATCH('/api/agents/{model}', { params, body: changes, keepalive: true }));
       this.saving = 'saved';
       void models.reload();
       return true;

@@ -1,0 +1,98 @@
+import { expect, test } from './persona.ts';
+
+test('a model is chosen by the keyboard alone', async ({ persona }) => {
+  const alice = await persona('alice');
+  await alice.page.goto('/');
+  await alice.page.getByRole('button', { name: /^Model:/ }).focus();
+  await alice.page.keyboard.press('Enter');
+  await expect(
+    alice.page.getByRole('combobox', { name: 'Search models and makers' })
+  ).toBeFocused();
+  await alice.page.keyboard.type('anthropic');
+  await expect(alice.page.getByRole('option')).toHaveCount(3);
+  await alice.page.keyboard.press('ArrowDown');
+  await alice.page.keyboard.press('Enter');
+
+  const button = alice.page.getByRole('button', { name: 'Model: Claude Opus 5.5' });
+  await expect(button).toBeFocused();
+  await button.press('Enter');
+  await alice.page.keyboard.press('Tab');
+  await expect(alice.page.getByRole('radio', { name: 'As it likes' })).toBeFocused();
+  await alice.page.keyboard.press('ArrowRight');
+  await expect(alice.page.getByRole('radio', { name: 'Little' })).toBeChecked();
+  await alice.page.keyboard.press('Escape');
+  await expect(button).toHaveText(/Little/);
+
+  await alice.ask('Hello?', { text: 'Hello.' });
+  await expect(alice.replies).toHaveText(/^Claude Opus 5\.5/);
+});
+
+test('each model says what it costs, and why it cannot be called', async ({ persona }) => {
+  const alice = await persona('alice', { plan: 'free' });
+  await alice.page.goto('/');
+  await alice.page.getByRole('button', { name: /^Model:/ }).click();
+  const option = (name: string) => alice.page.getByRole('option', { name });
+  await expect(option('GPT-6 Luna')).toContainText(/\$[\d.]+ in · \$[\d.]+ out/);
+  await expect(option('GPT-6 Luna')).toContainText('10 of 10 free messages left');
+  await expect(option('Claude Opus 5.5')).toContainText('Not in the free plan');
+  await expect(option('Mistral Medium 3.5')).toContainText('Not available here');
+});
+
+test('notes are saved as they are typed, and told', async ({ persona }) => {
+  const alice = await persona('alice');
+  await alice.page.goto('/models');
+  const card = alice.page.getByRole('article', { name: /^Claude Opus 5\.5/ });
+  await card.getByRole('button', { name: 'Notes' }).click();
+  await card.getByRole('textbox', { name: 'Instructions' }).fill('Answer in rhymes.');
+  await expect(card.getByRole('status')).toHaveText('Saved');
+  await card.getByText('Much').click();
+  const star = card.getByRole('button', { name: 'Claude Opus 5.5 is a favourite' });
+  await star.click();
+  await expect(star).toHaveAttribute('aria-pressed', 'true');
+  await expect(card.getByRole('status')).toHaveText('Saved');
+
+  await alice.page.reload();
+  await expect(alice.page.getByRole('article').first()).toHaveAccessibleName(/^Claude Opus 5\.5/);
+  await expect(card).toContainText('Answer in rhymes.');
+  // The favourite answers where nothing names another model.
+  await alice.page.goto('/');
+  await expect(alice.page.getByRole('button', { name: 'Model: Claude Opus 5.5' })).toBeVisible();
+});
+
+test('what is typed last is saved, also where the page is left at once', async ({ persona }) => {
+  const alice = await persona('alice');
+  await alice.page.goto('/models');
+  const card = alice.page.getByRole('article', { name: /^GPT-6 Luna/ });
+  await card.getByRole('button', { name: 'Notes' }).click();
+  await card.getByRole('textbox', { name: 'Instructions' }).fill('Be brief.');
+  await alice.page.getByRole('link', { name: 'New chat' }).click();
+  await alice.message.waitFor();
+  await alice.page.getByRole('link', { name: 'Models' }).click();
+  await expect(card).toContainText('Be brief.');
+});
+
+test('a model that is not offered is not in the picker', async ({ persona }) => {
+  const alice = await persona('alice');
+  await alice.page.goto('/models');
+  await alice.page.getByRole('switch', { name: 'Offer Kimi K3' }).click();
+  await expect(alice.page.getByRole('article', { name: /^Kimi K3/ })).toContainText('Saved');
+  await alice.page.goto('/');
+  await alice.page.getByRole('button', { name: /^Model:/ }).click();
+  await expect(alice.page.getByRole('option', { name: 'GPT-6 Luna' })).toBeVisible();
+  await expect(alice.page.getByRole('option', { name: 'Kimi K3' })).toHaveCount(0);
+});
+
+test('a note that could not be saved stays, and is saved when it is tried again', async ({
+  persona
+}) => {
+  const alice = await persona('alice');
+  await alice.page.goto('/models');
+  const card = alice.page.getByRole('article', { name: /^GPT-6 Luna/ });
+  await card.getByRole('button', { name: 'Notes' }).click();
+  await alice.page.context().setOffline(true);
+  await card.getByRole('textbox', { name: 'Instructions' }).fill('Be brief.');
+  await expect(card.getByRole('alert')).toContainText('cannot be reached');
+  await alice.page.context().setOffline(false);
+  await card.getByRole('button', { name: 'Try again' }).click();
+  await expect(card.getByRole('status')).toHaveText('Saved');
+});
