@@ -19,8 +19,9 @@ export class Later<Props extends Record<string, unknown>> {
 
 export const problemNotice = new Later(() => import('./ProblemNotice.svelte'));
 export const ending = new Later(() => import('./message/Ending.svelte'));
+export const attachmentList = new Later(() => import('./composer/AttachmentList.svelte'));
 export const editor = new Later(() => import('./message/Editor.svelte'));
 
 export function loadLater(): void {
-  for (const rare of [problemNotice, ending, editor]) void rare.load();
+  for (const rare of [problemNotice, ending, attachmentList, editor]) void rare.load();
 }
