@@ -147,3 +147,46 @@ test('what is typed outlives the page', async ({ persona }) => {
   await alice.page.reload();
   await expect(alice.message).toHaveValue('Half a thought');
 });
+
+test('whoever reads further up stays there while a reply grows', async ({ persona }) => {
+  const alice = await persona('alice');
+  await alice.page.goto('/');
+  const lines = Array.from({ length: 120 }, (_, at) => `line ${at}`).join('\n\n');
+  await alice.ask('Count.', { text: lines, delay_ms: 30 });
+  await expect(alice.replies.getByText('line 40', { exact: true })).toBeInViewport();
+
+  await alice.replies.getByText('line 40', { exact: true }).hover();
+  await alice.page.mouse.wheel(0, -400);
+  await expect(alice.page.getByRole('button', { name: 'To the end' })).toBeVisible();
+  const place = () =>
+    alice.page.getByRole('region', { name: 'Messages' }).evaluate((box) => box.scrollTop);
+  await alice.page.waitForTimeout(300);
+  const before = await place();
+  await expect(alice.replies).toContainText('line 60');
+  expect(await place()).toBe(before);
+
+  await alice.page.getByRole('button', { name: 'To the end' }).click();
+  await expect(alice.replies.getByText('line 119', { exact: true })).toBeInViewport();
+  await alice.settled();
+});
+
+test('opening a chat asks for the list, the conversation and the models', async ({ persona }) => {
+  const alice = await persona('alice');
+  await alice.page.goto('/');
+  await alice.ask('Hello.', { text: 'Hello.' });
+  await alice.settled();
+  const asked: string[] = [];
+  alice.page.on('request', (request) => {
+    const { pathname } = new URL(request.url());
+    if (pathname.startsWith('/api/')) asked.push(pathname);
+  });
+
+  await alice.page.reload();
+  await expect(alice.replies).toContainText('Hello.');
+  await alice.page.waitForTimeout(1000);
+
+  const id = alice.page.url().split('/').at(-1);
+  // What the frame of the app asks for is its own.
+  const own = asked.filter((path) => !/^\/api\/(auth|cms|flags|spaces)/.test(path));
+  expect(own.sort()).toEqual(['/api/conversations', `/api/conversations/${id}`, '/api/models']);
+});

@@ -6,6 +6,20 @@ import {
   type Page
 } from '@playwright/test';
 
+// In the page.
+declare function post(
+  path: string,
+  body: object,
+  token?: string
+): Promise<{ access_token: string; id: string }>;
+const POST = `globalThis.post = async (path, body, token) => {
+  const headers = { 'Content-Type': 'application/json' };
+  if (token) headers.Authorization = 'Bearer ' + token;
+  const answer = await fetch(path, { method: 'POST', headers, body: JSON.stringify(body) });
+  if (!answer.ok) throw new Error(await answer.text());
+  return answer.json();
+};`;
+
 interface Account {
   plan?: 'free' | 'pro' | 'max';
   balance_usd?: number;
@@ -31,21 +45,11 @@ export class Persona {
     const page = await context.newPage();
     const email = `${name}-${crypto.randomUUID()}@example.com`;
     await page.goto('/icon.svg');
+    await page.evaluate(POST);
     await page.evaluate(
       async ({ email, password, name, plan, balance_usd }) => {
-        const post = async (path: string, body: object, token = '') => {
-          const headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` };
-          if (!token) delete (headers as Partial<typeof headers>).Authorization;
-          const answer = await fetch(path, { method: 'POST', headers, body: JSON.stringify(body) });
-          if (!answer.ok) throw new Error(await answer.text());
-          return answer.json();
-        };
-        const { access_token } = await post('/api/auth/signup', {
-          email,
-          password,
-          name,
-          cookie: true
-        });
+        const account = { email, password, name, cookie: true };
+        const { access_token } = await post('/api/auth/signup', account);
         if (plan !== 'free') await post('/api/billing/upgrade', { plan }, access_token);
         if (balance_usd)
           await post('/api/billing/topup', { amount_usd: balance_usd }, access_token);
@@ -115,14 +119,8 @@ export class Persona {
 
   /** Says so many things more in the conversation that is shown, and has them answered, without the page. */
   async said(count: number) {
+    await this.page.evaluate(POST);
     await this.page.evaluate(async (count) => {
-      const post = async (path: string, body: object, token: string | null = null) => {
-        const headers: Record<string, string> = { 'Content-Type': 'application/json' };
-        if (token) headers.Authorization = `Bearer ${token}`;
-        const answer = await fetch(path, { method: 'POST', headers, body: JSON.stringify(body) });
-        if (!answer.ok) throw new Error(await answer.text());
-        return answer.json();
-      };
       const { access_token } = await post('/api/auth/refresh', { cookie: true });
       const id = location.pathname.split('/').at(-1);
       for (let said = 0; said < count; said++) {
@@ -131,6 +129,27 @@ export class Persona {
         await post(`/api/conversations/${id}/messages`, body, access_token);
       }
     }, count);
+  }
+
+  /** Has as many replies running for some seconds as one may have. */
+  async occupied() {
+    await this.page.evaluate(POST);
+    await this.page.evaluate(async () => {
+      const { access_token } = await post('/api/auth/refresh', { cookie: true });
+      const content = 'Slowly.\n@sim {"tokens": 150, "delay_ms": 100}';
+      const begin = async () => {
+        const { id } = await post('/api/conversations', {}, access_token);
+        const headers = {
+          'Content-Type': 'application/json',
+          Authorization: `Bearer ${access_token}`
+        };
+        const init = { method: 'POST', headers, body: JSON.stringify({ content }) };
+        // It goes on when its reader is gone.
+        const answer = await fetch(`/api/conversations/${id}/messages`, init);
+        await answer.body?.cancel();
+      };
+      await Promise.all(Array.from({ length: 64 }, begin));
+    });
   }
 
   /** Waits until nothing is being written. */

@@ -130,3 +130,20 @@ test('a session that ends keeps what was typed', async ({ persona }) => {
   await expect(alice.page).toHaveURL(address);
   await expect(alice.message).toHaveValue('Half a thought');
 });
+
+test('whoever has too much running is told, and goes on when it has ended', async ({ persona }) => {
+  const alice = await persona('alice', { balance_usd: 100 });
+  await alice.page.goto('/');
+  await alice.message.waitFor();
+  await alice.occupied();
+
+  await alice.ask('Hello?', { text: 'At last.' });
+
+  const problem = alice.page.getByRole('alert');
+  await expect(problem).toContainText('Too many of your replies are being written at once.');
+  await expect(async () => {
+    const again = problem.getByRole('button', { name: 'Try again' });
+    if (await again.isVisible()) await again.click();
+    await expect(alice.replies).toContainText('At last.', { timeout: 3000 });
+  }).toPass();
+});
