@@ -1,14 +1,14 @@
 import type { Component } from 'svelte';
 
 /**
- * A component that is rarely needed. It is loaded when the page is there, not when it is needed: then the
- * network may be away.
+ * A component that the page does not begin with. It is loaded beside what the page begins with, not when it
+ * is needed: then the network may be away.
  */
-export class Later<Props extends Record<string, unknown>> {
-  component = $state.raw<Component<Props> | null>(null);
-  readonly #load: () => Promise<{ default: Component<Props> }>;
+export class Later<Props extends Record<string, unknown>, Exports extends Record<string, unknown>> {
+  component = $state.raw<Component<Props, Exports> | null>(null);
+  readonly #load: () => Promise<{ default: Component<Props, Exports> }>;
 
-  constructor(load: () => Promise<{ default: Component<Props> }>) {
+  constructor(load: () => Promise<{ default: Component<Props, Exports> }>) {
     this.#load = load;
   }
 
@@ -17,11 +17,10 @@ export class Later<Props extends Record<string, unknown>> {
   }
 }
 
-export const problemNotice = new Later(() => import('./ProblemNotice.svelte'));
-export const ending = new Later(() => import('./message/Ending.svelte'));
+export const thread = new Later(() => import('./Thread.svelte'));
 export const attachmentList = new Later(() => import('./composer/AttachmentList.svelte'));
-export const editor = new Later(() => import('./message/Editor.svelte'));
+export const problemNotice = new Later(() => import('./ProblemNotice.svelte'));
 
 export function loadLater(): void {
-  for (const rare of [problemNotice, ending, attachmentList, editor]) void rare.load();
+  for (const part of [thread, attachmentList, problemNotice]) void part.load();
 }
