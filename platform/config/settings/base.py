@@ -46,7 +46,7 @@ PUBLIC_BASE_URL: str = env.str("PUBLIC_BASE_URL", "http://127.0.0.1:8000")
 WEB_APP_URL: str = env.str("WEB_APP_URL", PUBLIC_BASE_URL)
 # Is the build of the web app in this folder served at `/`, where there is one?
 WEB_APP: bool = env.bool("WEB_APP", True)
-WEB_APP_DIR: str = env.str("WEB_APP_DIR", str(VAR_DIR / "web"))
+WEB_APP_DIR: str = env.str("WEB_APP_DIR", "") or str(VAR_DIR / "web")
 # The number of our proxies that append to X-Forwarded-For.
 TRUSTED_PROXY_HOPS: int = env.int("TRUSTED_PROXY_HOPS", 0)
 

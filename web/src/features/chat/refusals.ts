@@ -25,7 +25,9 @@ const MOST_MODELS = 3;
 
 /** A refusal in words, with what helps. */
 export function wordsOf({ refusal, model, again }: Problem): Words {
-  const name = models.nameOf(model ?? '') || m.chat_the_model();
+  // The conversation's own model, where none was named, is in the refusal.
+  const key = model ?? (refusal.fields.model_key as string | null | undefined);
+  const name = models.nameOf(key ?? '') || m.chat_the_model();
   const [text, facts] = sentence(refusal, name);
   const helps = helpsAgainst(refusal, model).filter(
     ({ kind }) => again || kind === 'verify' || kind === 'new-chat'
