@@ -187,3 +187,24 @@ test('what was deleted elsewhere is gone here', async ({ persona, browser }) => 
   await expect(alice.replies).toHaveCount(1);
   await expect(phone.replies).toHaveCount(1);
 });
+
+test('a conversation is renamed and deleted from its page', async ({ persona }) => {
+  const alice = await persona('alice');
+  await alice.page.goto('/');
+  await alice.ask('Hello.', { text: 'Hello.' });
+  await alice.settled();
+
+  await alice.page.getByRole('button', { name: 'More actions' }).click();
+  await alice.page.getByRole('menuitem', { name: 'Rename' }).click();
+  await alice.page.getByRole('textbox', { name: 'New title' }).fill('The sea');
+  await alice.page.keyboard.press('Enter');
+  await expect(alice.page.getByRole('heading', { level: 1 })).toHaveText('The sea');
+  await expect(alice.page.getByRole('link', { name: 'The sea' })).toBeVisible();
+
+  await alice.page.getByRole('button', { name: 'More actions' }).click();
+  await alice.page.getByRole('menuitem', { name: 'Delete' }).click();
+  await alice.page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await expect(alice.page).toHaveURL(/\/$/);
+  await expect(alice.page.getByText('This conversation was deleted.')).toBeVisible();
+  await expect(alice.message).toBeVisible();
+});

@@ -1,5 +1,6 @@
 import { answer, api } from '#api/client.ts';
 import { session } from '#api/session.svelte.ts';
+import { forgetDrafts } from '#features/chat/state/draft.svelte.ts';
 import { toasts } from '#ui/toasts.svelte.ts';
 
 /** Ends the session of this device, or all of the account. Where that fails, the page says so. */
@@ -7,6 +8,7 @@ export async function signOut(where: 'here' | 'everywhere' = 'here'): Promise<vo
   try {
     if (where === 'everywhere') await answer(api.POST('/api/auth/logout'));
     else await endCurrent();
+    if (session.user) forgetDrafts(session.user.id);
     session.signedOut();
   } catch (error) {
     // A session that has ended by itself is no failure.

@@ -10,12 +10,22 @@ import { toasts } from '#ui/toasts.svelte.ts';
 import type { Conversations } from './conversations.svelte.ts';
 import type { Row } from './rows.ts';
 
-/** What can be done with a conversation, by what its user may do. */
+/**
+ * What can be done with a conversation, by what its user may do. `isListed`: in a list, in which several can
+ * be chosen.
+ */
 export function rowEntries(
   conversations: Conversations,
   row: Row,
-  rename: () => void
+  rename: () => void,
+  isListed = true
 ): MenuEntry[] {
+  const select: MenuEntry = {
+    kind: 'action',
+    label: m.conversations_select(),
+    icon: ListChecks,
+    onselect: () => conversations.selection.begin(row.id)
+  };
   const entries: MenuEntry[] = [
     { kind: 'action', label: m.conversations_rename(), icon: Pencil, onselect: rename }
   ];
@@ -29,12 +39,7 @@ export function rowEntries(
       icon: FolderInput,
       onselect: () => (conversations.question = { kind: 'move', row })
     },
-    {
-      kind: 'action',
-      label: m.conversations_select(),
-      icon: ListChecks,
-      onselect: () => conversations.selection.begin(row.id)
-    },
+    ...(isListed ? [select] : []),
     { kind: 'line' },
     {
       kind: 'action',

@@ -33,11 +33,17 @@ export async function newerMessages(
   }
 }
 
-/** A reply that has ended, with what was paid for it; null where that does not become known. */
-export async function paidFor(conversation_id: string, reply: Message): Promise<Message | null> {
+/** A reply that has ended, with what was paid for it; null where that does not become known
+ * before `signal` says that nobody looks any more. */
+export async function paidFor(
+  conversation_id: string,
+  reply: Message,
+  signal: AbortSignal
+): Promise<Message | null> {
   if (isPaid(reply)) return reply;
   for (const wait of WAITS_MS) {
     await new Promise((resolve) => setTimeout(resolve, wait));
+    if (signal.aborted) return null;
     const place = { conversation_id, message_id: reply.id };
     const message = await readMessage(place).catch(() => null);
     if (message && isPaid(message)) return message;

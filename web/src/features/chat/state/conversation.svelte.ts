@@ -58,6 +58,8 @@ export class Conversation {
   readonly draft: Draft;
   /** Told when it has been begun. */
   onbegun: ((id: string) => void) | null = null;
+  /** Told when it is deleted while it is shown. */
+  ondeleted: (() => void) | null = null;
   /** The space that it is begun in. */
   readonly spaceId: string | null;
   readonly #messages = new Messages();
@@ -71,6 +73,7 @@ export class Conversation {
   /** The branches that were chosen are told one after the other, and before a message follows one. */
   #told: Promise<unknown> = Promise.resolve();
   #removals = 0;
+  readonly #left = new AbortController();
 
   constructor(id: string | null, spaceId: string | null = null) {
     this.id = id;
@@ -98,12 +101,15 @@ export class Conversation {
     else void this.load();
     return () => {
       this.#unsubscribe?.();
-      this.onbegun = null;
+      [this.onbegun, this.ondeleted] = [null, null];
+      this.#left.abort();
       this.reading?.leave();
     };
   }
 
   async load(): Promise<void> {
+    // What is being sent is part of what is shown, and not yet of what is there.
+    if (this.reading && !this.reading.hasBegun) return;
     const path = { conversation_id: this.id! };
     this.refusal = null;
     try {
@@ -140,6 +146,7 @@ export class Conversation {
     } else if (event.type === 'conversation.deleted' && event.data.conversation_id === this.id) {
       this.reading?.leave();
       this.#gone();
+      this.ondeleted?.();
     } else if (event.type === 'conversation.replied' && event.data.conversation_id === this.id) {
       const { title, message_id, status } = event.data;
       if (this.row) this.row = { ...this.row, title };
@@ -329,7 +336,7 @@ export class Conversation {
     // What the provider said is in the message alone, and so are the links to files.
     if (status === 'failed') await this.look(reply);
     if (asked?.message.attachments.some(({ url }) => !url)) await this.look(asked);
-    const paid = await paidFor(this.id!, reply.message);
+    const paid = await paidFor(this.id!, reply.message, this.#left.signal);
     if (!paid) return;
     reply.change(paid);
     if (model) models.replied(model, paid.usage);

@@ -119,6 +119,12 @@ export class Draft {
   }
 }
 
+/** Forgets all that was typed on this computer: whoever signs out may leave it to others. */
+export function forgetDrafts(userId: string): void {
+  const keys = Object.keys(localStorage).filter((key) => key.startsWith(`draft:${userId}:`));
+  for (const key of keys) localStorage.removeItem(key);
+}
+
 const keyOf = (userId: string, conversationId: string | null) =>
   `draft:${userId}:${conversationId ?? 'new'}`;
 

@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { beforeEach, expect, test } from 'vitest';
-import { Draft, type Upload } from './draft.svelte.ts';
+import { Draft, forgetDrafts, type Upload } from './draft.svelte.ts';
 
 const upload = (id: string, created_at = new Date().toISOString()): Upload => ({
   id,
@@ -127,4 +127,14 @@ test('the first message goes along into its conversation', () => {
 test('what something else has stored there is passed over', () => {
   localStorage.setItem('draft:alice:talk', '{');
   expect(draftOf().text).toBe('');
+});
+
+test('whoever signs out leaves nothing that was typed', () => {
+  typed('Half a thought');
+  const bob = draftOf('talk', 'bob');
+  bob.text = 'Of another user';
+  bob.keep();
+  forgetDrafts('alice');
+  expect(draftOf().text).toBe('');
+  expect(draftOf('talk', 'bob').text).toBe('Of another user');
 });
