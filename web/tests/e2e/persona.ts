@@ -136,7 +136,7 @@ export class Persona {
     await this.page.evaluate(POST);
     await this.page.evaluate(async () => {
       const { access_token } = await post('/api/auth/refresh', { cookie: true });
-      const content = 'Slowly.\n@sim {"tokens": 150, "delay_ms": 100}';
+      const content = 'Slowly.\n@sim {"tokens": 300, "delay_ms": 100}';
       const begin = async () => {
         const { id } = await post('/api/conversations', {}, access_token);
         const headers = {

@@ -209,6 +209,12 @@ export class Conversation {
     await this.#say({ content, uploads: [], parentId: this.#messages.leafId, edits: null });
   }
 
+  /** Begins to edit a message of the user. */
+  edit(entry: Entry): void {
+    this.draft.editing = { id: entry.id, text: entry.message.content };
+    this.draft.keep();
+  }
+
   /** Sends the new text of the message that is edited, in its place and with its files. */
   async sendEdit(uploads: Upload[]): Promise<void> {
     const { editing } = this.draft;
