@@ -58,7 +58,7 @@ async function costOfToken(isWhole: boolean): Promise<number> {
   // Nobody asks the page for anything meanwhile: that would be counted.
   await page.waitForTimeout(TOKENS * PAUSE_MS + 4000);
   const after = await taskSeconds(devtools);
-  await page.getByRole('article').last().getByText('from your plan').waitFor();
+  await page.locator('article').last().getByText('from your plan').waitFor();
   await page.close();
   service.close();
   return ((after - before) * 1000) / TOKENS;

@@ -4,15 +4,18 @@ import CodeBlock from './CodeBlock.svelte';
 type Katex = typeof import('katex');
 let katex: Katex | null = null;
 
-/** Draws formulas, and code that is inside of lists and the like. Undone by the returned function. */
-export function enhance(block: HTMLElement): () => void {
+/**
+ * Draws formulas, and code that is inside of lists and the like, in the context of the component. Undone by
+ * the returned function.
+ */
+export function enhance(block: HTMLElement, context: Map<unknown, unknown>): () => void {
   const formulas = [...block.querySelectorAll<HTMLElement>('[data-math]')];
   if (formulas.length) void drawFormulas(formulas);
   const codes = [...block.querySelectorAll('pre')].map((pre) => {
     const props = { language: pre.dataset.language ?? '', code: pre.textContent };
     const place = document.createElement('div');
     pre.replaceWith(place);
-    return mount(CodeBlock, { target: place, props });
+    return mount(CodeBlock, { target: place, props, context });
   });
   return () => codes.forEach((code) => void unmount(code));
 }

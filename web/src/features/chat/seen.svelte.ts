@@ -1,3 +1,5 @@
+import { getContext, setContext } from 'svelte';
+
 const wanted = new WeakMap<Element, () => void>();
 let observer: IntersectionObserver | undefined;
 
@@ -17,3 +19,17 @@ function seen(entries: IntersectionObserverEntry[]): void {
     wanted.get(target)?.();
   }
 }
+
+const KEY = Symbol('seen');
+const ALWAYS = { is: true };
+
+/** Whether a part of a page has been seen, or was about to be: what is costly in it can wait for that. */
+class Seen {
+  is = $state(false);
+}
+
+/** For the component that is a part. */
+export const beginPart = (): Seen => setContext(KEY, new Seen());
+
+/** Of the part that a component is in; what is in none counts as seen. */
+export const partOf = (): { readonly is: boolean } => getContext<Seen | undefined>(KEY) ?? ALWAYS;
