@@ -147,10 +147,14 @@ def answer(paid_by: Any, text: str = "Hello.") -> Answer:
 
 
 def judged(
-    calls: list[Any], charges: list[Any], *answers: Answer, is_lossy: bool = False
+    calls: list[Any],
+    charges: list[Any],
+    *answers: Answer,
+    is_lossy: bool = False,
+    then: str = "",
 ) -> list[str]:
     """What is wrong with a named call of `/v1`, without its beginning."""
-    note = Note(Act(1, 0.0, "chat", 0, {}), "marker", "name")
+    note = Note(Act(1, 0.0, "chat", 0, {"then": then}), "marker", "name")
     note.answers += answers
     books = Books([note], {"marker": calls}, {"marker": charges}, {}, is_lossy)
     return [each.partition("): ")[2] for each in books.check()[0]]
@@ -174,6 +178,15 @@ def test_a_second_bill_is_seen() -> None:
 
 def test_a_bill_above_what_was_put_out_is_seen() -> None:
     assert judged([call()], [charge(tokens=11)]) == ["11 tokens_out are billed, 10 were put out"]
+
+
+def test_a_whole_answer_may_be_estimated_where_it_was_stopped() -> None:
+    whole = call(bytes_emitted=24)
+    assert judged([whole], [charge(tokens=12)], then="stop") == []
+    assert judged([whole], [charge(tokens=13)], then="stop") == [
+        "13 tokens_out are billed, 12 were put out"
+    ]
+    assert judged([whole], [charge(tokens=12)]) == ["12 tokens_out are billed, 10 were put out"]
 
 
 def test_a_name_with_two_answers_is_seen() -> None:

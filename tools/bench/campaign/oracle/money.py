@@ -55,7 +55,7 @@ class Books:
             of_answers, unbilled = _of_answers(note, charges)
             found = [*self._begun_twice(note, charges), *of_answers]
             if not self._has_departed(note):
-                found += _of_calls(self.calls[note.marker], charges)
+                found += _of_calls(self.calls[note.marker], charges, is_left=_is_left(note))
             lost += len(unbilled)
             if unbilled and not self.is_lossy:
                 found.append(f"was answered, and is not billed: {unbilled}")
@@ -69,7 +69,8 @@ class Books:
         strays = [each for name in self.charges.keys() - known for each in self.charges[name]]
         calls = [each for marker in markers for each in self.calls[marker]]
         charges = [each for marker in markers for each in self.charges[marker]]
-        return [f"who has departed: {each}" for each in _of_calls(calls, charges + strays)]
+        found = _of_calls(calls, charges + strays, is_left=True)
+        return [f"who has departed: {each}" for each in found]
 
     def _has_departed(self, note: Note) -> bool:
         """Is the account of the one who acted deleted?"""
@@ -118,8 +119,15 @@ def _markers() -> dict[UUID, str]:
     return {pk: found[0] for pk, text in asked if (found := MARKER.findall(text))}
 
 
-def _of_calls(calls: list[Call], charges: list[Charge]) -> list[str]:
-    """Each call has one charge; none is billed for more than its provider has put out."""
+def _is_left(note: Note) -> bool:
+    """Did the one who acted end a call that ran?"""
+    options = note.act.options
+    return options.get("then") in ("stop", "cancel") or bool(options.get("hangs_up"))
+
+
+def _of_calls(calls: list[Call], charges: list[Charge], *, is_left: bool) -> list[str]:
+    """Each call has one charge; none is billed for more than its provider has put out. Of a call
+    that was left, the platform may not have read the count, though the provider has sent it."""
     wrong = []
     billed = [charge for charge in charges if charge.status in BILLED]
     with_output = [call for call in calls if _output(call) or call["outcome"] == "completed"]
@@ -130,7 +138,7 @@ def _of_calls(calls: list[Call], charges: list[Charge]) -> list[str]:
     if len(billed) > len(calls):
         wrong.append(f"{len(billed)} charges are billed for {len(calls)} calls")
     sums = {
-        "tokens_out": sum(map(_tokens, calls)),
+        "tokens_out": sum(_tokens(call, is_counted=not is_left) for call in calls),
         "images": sum(call["images"] for call in calls),
         "seconds": sum(map(_seconds, calls)),
         "assets": sum(call["outcome"] == "completed" for call in calls),
@@ -142,11 +150,12 @@ def _of_calls(calls: list[Call], charges: list[Charge]) -> list[str]:
     return wrong
 
 
-def _tokens(call: Call) -> int:
+def _tokens(call: Call, *, is_counted: bool) -> int:
     """The most tokens that may be billed of what was put out: those of a whole answer, and those
     that Gemini counts with each part. Nobody has counted other parts; they are estimated from their
-    text, and a token of what the simulator writes has two bytes at least."""
-    if call["outcome"] == "completed":
+    text, and a token of what the simulator writes has two bytes at least. So is a whole answer
+    whose count may not have been read."""
+    if call["outcome"] == "completed" and is_counted:
         return int(call["completion_tokens"])
     if call["tokens_emitted"] and "streamGenerateContent" in call["path"]:
         counted = call["tokens_emitted"] + call["reasoning_tokens"]
