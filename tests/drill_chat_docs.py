@@ -16,6 +16,7 @@ import pytest
 
 from ai.generations.running import LostCallHandler
 from ai.inference import errors
+from ai.provider_health import errors as refusals
 from ai.providers.types import FinishReason
 from apidocs.openapi.document import document
 from billing.types import FREE_MESSAGES, FREE_WINDOW_HOURS
@@ -198,7 +199,7 @@ def test_every_failure_is_explained() -> None:
     failures = {
         error.code
         for error in _all_errors(DomainError)
-        if error.__module__ == errors.__name__
+        if error.__module__ in (errors.__name__, refusals.__name__)
         and "code" in vars(error)
         and error is not errors.CallCancelled  # its user's option
     }
