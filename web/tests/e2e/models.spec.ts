@@ -2,12 +2,11 @@ import { expect, test } from './persona.ts';
 
 test('a model is chosen by the keyboard alone', async ({ persona }) => {
   const alice = await persona('alice');
+  const search = alice.page.getByRole('combobox', { name: 'Search models and makers' });
   await alice.page.goto('/');
   await alice.page.getByRole('button', { name: /^Model:/ }).focus();
   await alice.page.keyboard.press('Enter');
-  await expect(
-    alice.page.getByRole('combobox', { name: 'Search models and makers' })
-  ).toBeFocused();
+  await expect(search).toBeFocused();
   await alice.page.keyboard.type('anthropic');
   await expect(alice.page.getByRole('option')).toHaveCount(3);
   await alice.page.keyboard.press('ArrowDown');
@@ -16,6 +15,7 @@ test('a model is chosen by the keyboard alone', async ({ persona }) => {
   const button = alice.page.getByRole('button', { name: 'Model: Claude Opus 5.5' });
   await expect(button).toBeFocused();
   await button.press('Enter');
+  await expect(search).toBeFocused();
   await alice.page.keyboard.press('Tab');
   await expect(alice.page.getByRole('radio', { name: 'As it likes' })).toBeFocused();
   await alice.page.keyboard.press('ArrowRight');
