@@ -15,8 +15,8 @@ from schemathesis.core.parameters import ParameterLocation
 from apidocs.openapi.document import document
 
 Case = schemathesis.Case[Any]
-# What is drawn of an operation at once. A life uses some twelve valid cases of each, and four others:
-# what is left at its end was drawn for nothing, and drawing is most of what a client does.
+# What is drawn of an operation at once. A life uses some twelve valid cases of each, and four
+# others: what is left at its end was drawn for nothing, and drawing is most of what a client does.
 BATCH = 4
 # Fields of bodies for which the document's examples have values that are there.
 EXAMPLE_FIELDS = frozenset(
