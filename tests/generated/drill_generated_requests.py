@@ -42,8 +42,11 @@ AWAY = (502, 503)
 REFUSED = (Unauthenticated.status, NotFound.status, TooManyRequests.status)
 # What is never answered with 2xx.
 REDIRECTED = {"GET /api/connectors/{provider}/callback"}
-# Titles and names are as long as they are without what does not show in them.
-MEASURED_LATER = re.compile("violates `maxLength` at /properties/(title|name)")
+# Texts are as long as they are without white space around them, names without what does not show.
+MEASURED_LATER = "`maxLength`"
+UNSHOWN = re.compile(r"^\s|\s$|[\x00-\x08\x0b-\x1f\x7f-\x9f]|[^\S\n]{2}")
+# More requests of an operation that none in a life has answered well, by chance.
+MORE_TRIES = 30
 # A schema does not say all that makes a request a good one.
 NOT_PROMISED = [positive_data_acceptance, not_a_server_error, ignored_auth]
 
@@ -92,7 +95,10 @@ class Answers:
             case.validate_response(response, excluded_checks=excluded)
         except FailureGroup as failures:
             found = [str(failure) for failure in failures.exceptions]
-            if reasons := [reason for reason in found if not MEASURED_LATER.search(reason)]:
+            is_measured_later = has_unshown(case.body)
+            if reasons := [
+                reason for reason in found if not (is_measured_later and MEASURED_LATER in reason)
+            ]:
                 self.wrong[f"{asked}, {reasons}"] += 1
         if status >= 500 and status not in AWAY:
             self.wrong[f"{asked}, {response.text}"] += 1
@@ -123,6 +129,15 @@ class Answers:
         return "\n  ".join(lines)
 
 
+def has_unshown(body: Any) -> bool:
+    """Has it a text with something that does not count towards its length?"""
+    if isinstance(body, dict):
+        return any(map(has_unshown, body.values()))
+    if isinstance(body, list):
+        return any(map(has_unshown, body))
+    return isinstance(body, str) and UNSHOWN.search(body) is not None
+
+
 @pytest.mark.timeout(3_600)
 @pytest.mark.parametrize("life", range(LIVES))
 def test_generated_requests_are_answered_as_the_document_says(
@@ -138,6 +153,10 @@ def test_generated_requests_are_answered_as_the_document_says(
             # One request a round would end all that she owns.
             if name != "DELETE /api/users/me" or random.random() < 0.2:
                 random.choice(kinds)(name)
+    for name in sorted(answers.never_good - REDIRECTED):
+        for _ in range(MORE_TRIES):
+            if name in answers.never_good:
+                alice.send(name)
 
     sys.stdout.write(f"{answers}\nnever 2xx: {answers.never_good}\n")
     assert not answers.wrong, "\n".join(answers.wrong)
