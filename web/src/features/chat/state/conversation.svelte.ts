@@ -119,7 +119,7 @@ export class Conversation {
       this.reading = null;
       this.row = row;
       const entries = (messages ?? []).map((message) => new Entry(message));
-      this.#messages.load(entries, row.active_leaf_id);
+      this.#messages.open(entries, row.active_leaf_id);
       this.#settleDraft();
       this.#followRunning();
     } catch (error) {
@@ -370,9 +370,13 @@ export class Conversation {
   /** Shows the newest branch through a message. */
   show(entry: Entry): void {
     const { id } = this.#messages.show(entry);
-    if (!this.canWrite || (this.reading && !this.reading.hasBegun)) return;
+    if (this.canWrite && (!this.reading || this.reading.hasBegun)) this.#tell(id);
+  }
+
+  /** Makes a branch the one that is shown, everywhere. */
+  #tell(leafId: string): void {
     // It is shown here all the same where that cannot be told.
-    this.#told = this.#told.then(() => showBranch(this.id!, id)).catch(() => {});
+    this.#told = this.#told.then(() => showBranch(this.id!, leafId)).catch(() => {});
   }
 
   /** A message, on the branch that is shown from now on; null where there is none of this id. */
@@ -394,6 +398,8 @@ export class Conversation {
       await deleteMessage(this.#placeOf(entry));
       const gone = this.#messages.remove(entry);
       if (this.reading && gone.has(this.reading.reply)) this.reading.leave();
+      const { leafId } = this.#messages;
+      if (leafId && leafId !== entry.parentId) this.#tell(leafId);
     });
     this.#removals--;
   }

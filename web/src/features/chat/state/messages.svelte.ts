@@ -19,38 +19,41 @@ export class Messages {
     return new Set(this.all.map(({ message }) => message.client_id));
   }
 
-  load(entries: readonly Entry[], leafId: string | null): void {
-    [this.all, this.leafId] = [entries, leafId];
+  /** Takes the messages of a conversation, and shows the branch through one of them to its end. */
+  open(entries: readonly Entry[], throughId: string | null): void {
+    this.#set(entries, null);
+    this.leafId = this.#endThrough(throughId);
   }
 
   /** Adds messages, of which the last one is shown. */
   add(entries: readonly Entry[]): void {
-    this.load([...this.all, ...entries], entries.at(-1)!.id);
+    this.#set([...this.all, ...entries], entries.at(-1)!.id);
   }
 
   /** Adds what was said elsewhere. Whoever reads another branch than that goes on with theirs. */
   addFromElsewhere(entries: readonly Entry[]): void {
     const parent = entries[0]?.parentId ?? null;
     const isShown = parent === this.leafId || this.branch.some(({ id }) => id === parent);
-    this.load([...this.all, ...entries], isShown ? entries.at(-1)!.id : this.leafId);
+    this.#set([...this.all, ...entries], isShown ? entries.at(-1)!.id : this.leafId);
   }
 
   /** Takes messages away that have not been said, and shows the branch of before. */
   takeBack(entries: readonly Entry[], leafId: string | null): void {
-    this.load(
+    this.#set(
       this.all.filter((entry) => !entries.includes(entry)),
       leafId
     );
   }
 
-  /** Takes a message away, with all that follows it. Those that are gone. */
+  /** Takes a message away, with all that follows it, and shows what is left in its place. Those that are gone. */
   remove(entry: Entry): Set<Entry> {
     const gone = this.tree.below(entry);
-    const leafId = this.branch.includes(entry) ? entry.parentId : this.leafId;
-    this.load(
+    const wasShown = this.branch.includes(entry);
+    this.#set(
       this.all.filter((other) => !gone.has(other)),
-      leafId
+      this.leafId
     );
+    if (wasShown) this.leafId = this.#endThrough(entry.parentId);
     return gone;
   }
 
@@ -61,10 +64,20 @@ export class Messages {
     [entry.id, entry.parentId] = [id, parentId];
     entry.change({ id, parent_id: parentId });
     // It may have been loaded meanwhile.
-    this.load(
+    this.#set(
       this.all.filter((other) => other === entry || other.id !== id),
       leafId
     );
+  }
+
+  #set(entries: readonly Entry[], leafId: string | null): void {
+    [this.all, this.leafId] = [entries, leafId];
+  }
+
+  /** The end of the newest branch through a message, or from the beginning: no branch is out of reach. */
+  #endThrough(id: string | null): string | null {
+    const through = this.tree.find(id) ?? this.tree.after(null).at(-1);
+    return through ? this.tree.newestEnd(through).id : null;
   }
 
   /** Shows the newest branch through a message. Its end. */

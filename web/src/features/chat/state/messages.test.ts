@@ -21,7 +21,7 @@ function asked(parent_id: string | null, id = 'mine') {
 beforeEach(() => {
   messages = new Messages();
   const [why, because] = [stored('why', null), stored('because', 'why', 'assistant')];
-  messages.load([why, because], 'because');
+  messages.open([why, because], 'because');
 });
 
 test('what is asked is shown at once, and keeps its place when it is given its ids', () => {
@@ -51,7 +51,7 @@ test('what was refused is taken back, and the branch of before is shown', () => 
 test('a message that was loaded meanwhile is there once', () => {
   const [mine, reply] = asked('because');
   messages.add([mine, reply]);
-  messages.load([...messages.all, stored('question', 'because')], reply.id);
+  messages.all = [...messages.all, stored('question', 'because')];
   messages.place(mine, 'question');
   messages.place(reply, 'reply', 'question');
   expect(messages.all.filter(({ id }) => id === 'question')).toEqual([mine]);
@@ -88,4 +88,27 @@ test('the newest way on from an alternative is shown', () => {
   messages.addFromElsewhere([stored('again', 'why', 'assistant')]);
   messages.show(messages.tree.find('because')!);
   expect(shown()).toEqual(['why', 'because', 'more']);
+});
+
+test('where one of several is taken away, another is shown in its place', () => {
+  messages.addFromElsewhere([stored('again', 'why', 'assistant')]);
+  messages.remove(messages.tree.find('again')!);
+  expect(shown()).toEqual(['why', 'because']);
+
+  messages.addFromElsewhere([stored('how', null)]);
+  messages.show(messages.tree.find('how')!);
+  messages.remove(messages.tree.find('how')!);
+  expect(shown()).toEqual(['why', 'because']);
+  messages.remove(messages.tree.find('why')!);
+  expect(shown()).toEqual([]);
+});
+
+test('no branch is out of reach, whatever end the service names', () => {
+  const all = [...messages.all];
+  messages.open(all, 'why');
+  expect(shown()).toEqual(['why', 'because']);
+  messages.open(all, null);
+  expect(shown()).toEqual(['why', 'because']);
+  messages.open([], null);
+  expect(shown()).toEqual([]);
 });
