@@ -208,3 +208,49 @@ test('a conversation is renamed and deleted from its page', async ({ persona }) 
   await expect(alice.page.getByText('This conversation was deleted.')).toBeVisible();
   await expect(alice.message).toBeVisible();
 });
+
+test('a chat that cannot be loaded says so, and is loaded again', async ({ persona }) => {
+  const alice = await persona('alice');
+  await alice.page.goto('/');
+  await alice.ask('Hello.', { text: 'Hello.' });
+  await alice.settled();
+  await alice.page.route(/\/api\/conversations\/[^/?]+$/, (route) => route.abort());
+  await alice.page.reload();
+  await expect(alice.page.getByText('The service cannot be reached.')).toBeVisible();
+  await expectAccessible(alice.page);
+
+  await alice.page.unroute(/\/api\/conversations\/[^/?]+$/);
+  await alice.page.getByRole('button', { name: 'Try again' }).click();
+  await expect(alice.replies).toContainText('Hello.');
+});
+
+test('the keyboard alone asks, edits, makes again and deletes', async ({ persona }) => {
+  const alice = await persona('alice');
+  await alice.page.goto('/');
+  await alice.message.waitFor();
+  await expect(alice.message).toBeFocused();
+  await alice.ask('Hello.', { text: 'Hello.' });
+  await alice.settled();
+  await expect(alice.message).toBeFocused();
+
+  await alice.page.keyboard.press('ArrowUp');
+  await alice.page.keyboard.type(' And more.');
+  await alice.page.keyboard.press('Escape');
+  await expect(alice.message).toBeFocused();
+
+  await alice.replies.getByRole('button', { name: 'Answer again' }).focus();
+  await alice.page.keyboard.press('Enter');
+  await alice.page.keyboard.press('Enter');
+  await alice.settled();
+  await expect(alice.replies.getByText('2/2')).toBeVisible();
+  await expect(alice.message).toBeFocused();
+
+  await alice.replies.getByRole('button', { name: 'Delete' }).focus();
+  await alice.page.keyboard.press('Enter');
+  await alice.page.getByRole('dialog').getByRole('button', { name: 'Delete' }).focus();
+  await alice.page.keyboard.press('Enter');
+  // The other reply is there again.
+  await expect(alice.replies).toHaveCount(1);
+  await expect(alice.page.getByText('2/2')).toHaveCount(0);
+  await expect(alice.message).toBeFocused();
+});
