@@ -65,3 +65,18 @@ test('a conversation is saved as a file', async ({ persona }) => {
     expect(await readFile(await download.path(), 'utf8')).toContain('Because.');
   }
 });
+
+test('where links are switched off, the dialog says so and offers none', async ({ persona }) => {
+  const alice = await persona('alice');
+  await alice.page.goto('/');
+  await alice.ask('Hello.', { text: 'Hello.' });
+  await alice.settled();
+  const off = { flags: { public_sharing: false } };
+  await alice.page.route('**/api/flags?name=public_sharing', (route) =>
+    route.fulfill({ json: off })
+  );
+  await alice.page.getByRole('button', { name: 'Share' }).click();
+  const dialog = alice.page.getByRole('dialog');
+  await expect(dialog.getByText('No links can be made')).toBeVisible();
+  await expect(dialog.getByRole('button', { name: 'Make a link' })).toHaveCount(0);
+});

@@ -1,6 +1,7 @@
 import { answer, api } from '#api/client.ts';
 import { Refusal } from '#api/refusal.ts';
 import type { components } from '#api/schema.d.ts';
+import { isOn } from '#features/content/flags.ts';
 
 type Share = components['schemas']['ConversationShare'];
 const PATH = '/api/conversations/{conversation_id}/share';
@@ -9,6 +10,8 @@ const PATH = '/api/conversations/{conversation_id}/share';
 export class Sharing {
   /** Null where there is none. */
   share = $state.raw<Share | null>(null);
+  /** Can links be made at the moment? Those that exist go on working. */
+  isOn = $state(true);
   isLoading = $state(true);
   isBusy = $state(false);
   refusal = $state.raw<Refusal | null>(null);
@@ -20,12 +23,21 @@ export class Sharing {
 
   async load(): Promise<void> {
     try {
-      this.share = await answer(api.GET(PATH, { params: this.#params }));
+      [this.isOn, this.share] = await Promise.all([isOn('public_sharing'), this.#existing()]);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      if (error.status !== 404) this.refusal = error;
+      this.refusal = error;
     } finally {
       this.isLoading = false;
+    }
+  }
+
+  async #existing(): Promise<Share | null> {
+    try {
+      return await answer(api.GET(PATH, { params: this.#params }));
+    } catch (error) {
+      if (error instanceof Refusal && error.status === 404) return null;
+      throw error;
     }
   }
 
