@@ -1,0 +1,39 @@
+import type { Page } from '@playwright/test';
+import { PASSWORD } from './persona.ts';
+
+/** An address that nobody has an account with. */
+export const newAddress = (name: string) => `${name}-${crypto.randomUUID()}@example.com`;
+
+/** The button in the sidebar that says who is signed in. */
+export const accountButton = (page: Page, name: string) =>
+  page.getByRole('button', { name: new RegExp(`^${name} `) });
+
+/** The forms of the pages for accounts. */
+export class AccountPage {
+  constructor(readonly page: Page) {}
+
+  get email() {
+    return this.page.getByRole('textbox', { name: 'E-mail address' });
+  }
+
+  get password() {
+    return this.page.getByRole('textbox', { name: /^(New p|P)assword$/ });
+  }
+
+  get problem() {
+    return this.page.getByRole('alert');
+  }
+
+  /** Signs in, from wherever the page for it was opened. */
+  async signIn(email: string, password = PASSWORD) {
+    await this.email.fill(email);
+    await this.password.fill(password);
+    await this.page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  }
+
+  async signUp(email: string, password = PASSWORD) {
+    await this.email.fill(email);
+    await this.password.fill(password);
+    await this.page.getByRole('button', { name: 'Create account' }).click();
+  }
+}
