@@ -20,6 +20,8 @@ export class Session {
   /** Null until it is known whether somebody is signed in. */
   isSignedIn = $state<boolean | null>(null);
   ending = $state<Ending>(null);
+  /** How many times somebody has signed in, in this tab. */
+  signIns = 0;
   // Whoever was signed in last in this tab.
   #person = '';
   #token = '';
@@ -108,6 +110,7 @@ export class Session {
     // The pages still know what is the other person's: they begin anew.
     if (this.#person && this.#person !== user.id) return location.reload();
     this.#person = user.id;
+    if (!this.isSignedIn) this.signIns++;
     this.#token = access_token;
     this.#expiresAt = Date.now() + expires_in * 1000;
     this.user = user;

@@ -4,7 +4,14 @@ type Icon = Component<{ size?: number }>;
 
 /** What a menu offers, from its top to its end. */
 export type MenuEntry =
-  | { kind: 'action'; label: string; icon?: Icon; tone?: 'danger'; onselect: () => void }
+  | {
+      kind: 'action';
+      label: string;
+      detail?: string;
+      icon?: Icon;
+      tone?: 'danger';
+      onselect: () => void;
+    }
   | { kind: 'link'; label: string; icon?: Icon; href: string }
   /** One of several; the menu stays open. */
   | {

@@ -12,16 +12,17 @@ test('a model is chosen by the keyboard alone', async ({ persona }) => {
   await alice.page.keyboard.press('ArrowDown');
   await alice.page.keyboard.press('Enter');
 
+  // What was chosen is written to next.
+  await expect(alice.message).toBeFocused();
   const button = alice.page.getByRole('button', { name: 'Model: Claude Opus 5.5' });
-  await expect(button).toBeFocused();
   await button.press('Enter');
   await expect(search).toBeFocused();
   await alice.page.keyboard.press('Tab');
-  await expect(alice.page.getByRole('radio', { name: 'As it likes' })).toBeFocused();
+  await expect(alice.page.getByRole('radio', { name: 'Usual' })).toBeFocused();
   await alice.page.keyboard.press('ArrowRight');
-  await expect(alice.page.getByRole('radio', { name: 'Little' })).toBeChecked();
+  await expect(alice.page.getByRole('radio', { name: 'Low' })).toBeChecked();
   await alice.page.keyboard.press('Escape');
-  await expect(button).toHaveText(/Little/);
+  await expect(button).toHaveText(/Low/);
 
   await alice.ask('Hello?', { text: 'Hello.' });
   await expect(alice.replies).toHaveText(/^Claude Opus 5\.5/);
@@ -45,7 +46,7 @@ test('notes are saved as they are typed, and told', async ({ persona }) => {
   await card.getByRole('button', { name: 'Notes' }).click();
   await card.getByRole('textbox', { name: 'Instructions' }).fill('Answer in rhymes.');
   await expect(card.getByRole('status')).toHaveText('Saved');
-  await card.getByText('Much').click();
+  await card.getByText('High').click();
   const star = card.getByRole('button', { name: 'Claude Opus 5.5 is a favourite' });
   await star.click();
   await expect(star).toHaveAttribute('aria-pressed', 'true');
@@ -74,7 +75,7 @@ test('what is typed last is saved, also where the page is left at once', async (
 test('a model that is not offered is not in the picker', async ({ persona }) => {
   const alice = await persona('alice');
   await alice.page.goto('/models');
-  await alice.page.getByRole('switch', { name: 'Offer Kimi K3' }).click();
+  await alice.page.getByRole('switch', { name: 'Show Kimi K3 in the picker' }).click();
   await expect(alice.page.getByRole('article', { name: /^Kimi K3/ })).toContainText('Saved');
   await alice.page.goto('/');
   await alice.page.getByRole('button', { name: /^Model:/ }).click();
@@ -95,4 +96,34 @@ test('a note that could not be saved stays, and is saved when it is tried again'
   await alice.page.context().setOffline(false);
   await card.getByRole('button', { name: 'Try again' }).click();
   await expect(card.getByRole('status')).toHaveText('Saved');
+});
+
+test('the cheapest come first where somebody wants that', async ({ persona }) => {
+  const alice = await persona('alice');
+  await alice.page.goto('/models');
+  const prices = async () => {
+    const texts = await alice.page
+      .getByRole('article')
+      .getByText(/ in · /)
+      .allTextContents();
+    return texts.map((text) => [...text.matchAll(/[\d.]+/g)].reduce((sum, [n]) => sum + +n, 0));
+  };
+  await alice.page.getByRole('checkbox', { name: 'Cheapest first' }).check();
+  const sorted = (await prices()).toSorted((one, other) => one - other);
+  expect(sorted.length).toBeGreaterThan(5);
+  expect(await prices()).toEqual(sorted);
+
+  await alice.page.reload();
+  await alice.page.getByRole('article').first().waitFor();
+  expect(await prices()).toEqual(sorted);
+});
+
+test('a reply that ended unseen is taken off what is left', async ({ persona }) => {
+  const alice = await persona('alice', { plan: 'free' });
+  await alice.page.goto('/');
+  await alice.ask('Hello?', { text: 'Hello.', ttft_ms: 1500 });
+  await alice.page.waitForURL(/\/chat\//);
+  await alice.page.reload();
+  await alice.settled();
+  await expect(alice.page.getByText('9 of 10 free messages left')).toBeVisible();
 });

@@ -21,11 +21,12 @@ export class Models {
   /** The chat model that answers where nothing names one. */
   readonly default = $derived(this.chat.find((model) => model.default) ?? this.chat[0] ?? null);
   #loading: Promise<void> | null = null;
-  #userId: string | undefined;
+  /** The sign-in for which they were loaded. */
+  #signIn = 0;
 
-  /** Loads the models, unless that has been done for this user or is under way. */
+  /** Loads the models, unless that has been done since this sign-in or is under way. */
   load(): Promise<void> {
-    if (this.#userId !== session.user?.id) this.#forget();
+    if (this.#signIn !== session.signIns) this.#forget();
     this.#loading ??= this.#load();
     return this.#loading;
   }
@@ -34,6 +35,11 @@ export class Models {
   reload(): Promise<void> {
     this.#loading = this.#load();
     return this.#loading;
+  }
+
+  /** What is left of them may have changed: the next page that shows it loads it. */
+  outdate(): void {
+    this.#loading = null;
   }
 
   /** The model of an id or of a former name, null where it is not on offer (any more). */
@@ -61,7 +67,7 @@ export class Models {
   }
 
   #forget(): void {
-    this.#userId = session.user?.id;
+    this.#signIn = session.signIns;
     this.#loading = null;
     this.all = [];
     this.isLoaded = false;

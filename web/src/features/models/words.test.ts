@@ -3,8 +3,10 @@ import { beforeEach, expect, test } from 'vitest';
 import { overwriteGetLocale } from '#runtime';
 import type { Model } from './models.svelte.ts';
 import {
+  cheapestFirst,
   contextWords,
   found,
+  freeWords,
   leftPart,
   leftWords,
   offered,
@@ -67,20 +69,23 @@ test('what is not sold by tokens has no such price', () => {
 
 test('numbers are written as the language writes them', () => {
   overwriteGetLocale(() => 'de');
-  expect(priceWords(model('a')).replaceAll(/\s/g, ' ')).toBe('1,10 $ rein · 21,00 $ raus');
+  expect(priceWords(model('a')).replaceAll(/\s/g, ' ')).toBe('1,10 $ Eingabe · 21,00 $ Ausgabe');
   overwriteGetLocale(() => 'en');
-  expect(contextWords(model('a'))).toBe('272K context');
+  expect(contextWords(model('a'))).toBe('reads 272K tokens');
 });
 
 test('of an allowance it is said how much is left', () => {
-  expect([leftWords(model('a')), leftPart(model('a'))]).toEqual(['$0.38 of $1.50 left', 0.25]);
+  expect([leftWords(model('a')), leftPart(model('a'))]).toEqual([
+    'Plan: $0.38 of $1.50 left this month',
+    0.25
+  ]);
 });
 
 test('an allowance that is used up, and a model without one, are paid from the balance', () => {
   expect(leftWords(model('a', { remaining_usd: 0 }))).toContain('balance');
   const without = model('a', { included_in_plan: false, allowance_usd: 0, remaining_usd: 0 });
   expect([leftWords(without), leftPart(without)]).toEqual([
-    'Paid from your balance, at twice the price',
+    'Not in your plan: your balance pays, twice the price',
     null
   ]);
 });
@@ -139,4 +144,18 @@ test('favourites come first, those that cannot be called last, and empty groups 
     ['no']
   ]);
   expect(offered([])).toEqual([]);
+});
+
+test('the cheapest come first, and those without a price last', () => {
+  const priced = (id: string, input: number | null, output: number | null) =>
+    model(id, {
+      prices: { ...model(id).prices, input_per_1m_usd: input, output_per_1m_usd: output }
+    });
+  const all = [priced('none', null, null), priced('dear', 5, 25), priced('cheap', 0.1, 0.4)];
+  expect(cheapestFirst(all).map(({ id }) => id)).toEqual(['cheap', 'dear', 'none']);
+});
+
+test('the free plan is explained to those who have it', () => {
+  expect(freeWords([model('a'), model('b', { free: free(3) })])).toContain('10 messages');
+  expect(freeWords([model('a')])).toBe('');
 });

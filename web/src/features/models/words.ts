@@ -28,6 +28,12 @@ export function leftWords({ free, included_in_plan, remaining_usd, allowance_usd
   return m.models_left_nothing();
 }
 
+/** What the free plan gives; empty for whoever has another one. */
+export function freeWords(models: readonly Model[]): string {
+  const { free } = models.find((model) => model.free) ?? { free: null };
+  return free ? m.models_free_plan({ limit: free.limit, hours: free.window_hours }) : '';
+}
+
 /** The part that is left, of 1; null where nothing is counted. */
 export function leftPart({
   free,
@@ -82,6 +88,13 @@ export function found(models: readonly Model[], query: string): Model[] {
 export interface ModelGroup {
   heading: string;
   models: Model[];
+}
+
+/** The same models, those first that cost least to read and write with; without a price they are last. */
+export function cheapestFirst(models: readonly Model[]): Model[] {
+  const price = ({ prices }: Model) =>
+    (prices.input_per_1m_usd ?? Infinity) + (prices.output_per_1m_usd ?? Infinity);
+  return models.toSorted((one, other) => price(one) - price(other) || 0);
 }
 
 /** Models as they are offered: favourites, those that can be called now, and those that cannot. */

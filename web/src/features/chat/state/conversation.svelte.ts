@@ -343,9 +343,10 @@ export class Conversation {
     if (status === 'failed') await this.look(reply);
     if (asked?.message.attachments.some(({ url }) => !url)) await this.look(asked);
     const paid = await paidFor(this.id!, reply.message, this.#left.signal);
-    if (!paid) return;
-    reply.change(paid);
-    if (model) models.replied(model, paid.usage);
+    if (paid) reply.change(paid);
+    // What was left before a reply is known for those that were asked for here.
+    if (!asked) await models.reload();
+    else if (paid && model) models.replied(model, paid.usage);
   }
 
   // --- The reply that is being written -------------------------------------------------------------
