@@ -13,7 +13,9 @@ class Toasts {
   shown = $state.raw<Toast[]>([]);
   #next = 1;
 
+  /** What is shown already is not said twice. */
   say(text: string): void {
+    if (this.shown.some((toast) => toast.text === text)) return;
     const id = this.#add({ text, refusal: null });
     setTimeout(() => this.close(id), SHOWN_MS);
   }

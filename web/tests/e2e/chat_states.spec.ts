@@ -205,7 +205,7 @@ test('a conversation is renamed and deleted from its page', async ({ persona }) 
   await alice.page.getByRole('menuitem', { name: 'Delete' }).click();
   await alice.page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
   await expect(alice.page).toHaveURL(/\/$/);
-  await expect(alice.page.getByText('This conversation was deleted.')).toBeVisible();
+  await expect(alice.page.getByText('The conversation is deleted.')).toHaveCount(1);
   await expect(alice.message).toBeVisible();
 });
 
@@ -253,4 +253,28 @@ test('the keyboard alone asks, edits, makes again and deletes', async ({ persona
   await expect(alice.replies).toHaveCount(1);
   await expect(alice.page.getByText('2/2')).toHaveCount(0);
   await expect(alice.message).toBeFocused();
+});
+
+test('whoever goes on while a reply is written is told to wait', async ({ persona }) => {
+  const alice = await persona('alice');
+  await alice.page.goto('/');
+  await alice.ask('Slowly.', { tokens: 100, delay_ms: 100 });
+  await alice.message.fill('And then?');
+  await alice.message.press('Enter');
+  await expect(alice.page.getByText('The reply is still being written.')).toBeVisible();
+  await expect(alice.message).toHaveValue('And then?');
+  await alice.page.getByRole('button', { name: 'Stop' }).click();
+});
+
+test('a reply is made again by a model that can be called, for a price that is shown', async ({
+  persona
+}) => {
+  const alice = await persona('alice', { plan: 'free' });
+  await alice.page.goto('/');
+  await alice.ask('Hello.', { text: 'Hello.' });
+  await alice.settled();
+  await alice.replies.getByRole('button', { name: 'Answer again' }).click();
+  const menu = alice.page.getByRole('menu');
+  await expect(menu.getByRole('menuitem').nth(1)).toContainText(/\$[\d.]+ in · \$[\d.]+ out/);
+  await expect(menu.getByRole('menuitem', { name: /Claude Opus/ })).toHaveCount(0);
 });

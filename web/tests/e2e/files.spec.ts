@@ -99,3 +99,23 @@ test('what is edited keeps its files', async ({ persona }) => {
   await expect(alice.replies).toContainText('Still.');
   await expect(alice.questions.getByText('sea.txt')).toBeVisible();
 });
+
+test('an empty file is not taken, and a text that is too long becomes one', async ({ persona }) => {
+  const alice = await persona('alice');
+  await alice.page.goto('/');
+  await alice.message.waitFor();
+  const empty = { name: 'empty.txt', mimeType: 'text/plain', buffer: Buffer.alloc(0) };
+  await alice.page.locator('input[type=file]').setInputFiles([empty]);
+  await expect(alice.page.getByText('This file is empty')).toBeVisible();
+
+  await alice.message.fill('What is this?');
+  await alice.message.evaluate((area) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData('text/plain', 'blue '.repeat(20_001));
+    area.dispatchEvent(
+      new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true })
+    );
+  });
+  await expect(alice.page.getByRole('list', { name: 'Files' })).toContainText('pasted text.txt');
+  await expect(alice.message).toHaveValue('What is this?');
+});

@@ -42,7 +42,9 @@ test('a link shows everybody what was shared, and nothing after it is revoked', 
     await expect(stranger.getByRole('article')).toHaveCount(4, { timeout: 2000 });
   }).toPass();
 
-  await dialog.getByRole('button', { name: 'Revoke' }).click();
+  await dialog.getByRole('button', { name: 'Revoke…' }).click();
+  await expect(dialog.getByRole('alert')).toContainText('Nobody will be able to open this link');
+  await dialog.getByRole('button', { name: 'Revoke the link' }).click();
   await expect(dialog.getByRole('button', { name: 'Make a link' })).toBeVisible();
   await stranger.reload();
   await expect(stranger.getByText('There is nothing under this link.')).toBeVisible();

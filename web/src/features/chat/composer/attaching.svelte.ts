@@ -47,12 +47,17 @@ export class Attachments {
     }
   }
 
+  /** Adds a text as a file. */
+  addText(text: string): void {
+    this.add([new File([text], m.chat_pasted_name(), { type: 'text/plain' })]);
+  }
+
   /** Uploads a file, or does so once more. */
   async upload(attaching: Attaching): Promise<void> {
     const { file, abort } = attaching;
     Object.assign(attaching, { problem: null, progress: 0 });
-    if (file.size > LARGEST_BYTES) {
-      attaching.problem = m.chat_file_too_large();
+    if (file.size === 0 || file.size > LARGEST_BYTES) {
+      attaching.problem = file.size ? m.chat_file_too_large() : m.chat_file_empty();
       return;
     }
     try {

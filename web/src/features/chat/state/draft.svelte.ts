@@ -1,5 +1,8 @@
 import type { components } from '#api/schema.d.ts';
 
+/** The most characters of a message. */
+export const MOST_CHARACTERS = 100_000;
+
 export type Upload = components['schemas']['Upload'];
 
 /** A message that has not arrived for certain, under the id with which it can be sent again. */
