@@ -7,6 +7,12 @@ declare global {
       isUnreachable?: boolean;
     }
   }
+
+  /** https://developer.mozilla.org/en-US/docs/Web/API/CloseWatcher; not all browsers have it. */
+  class CloseWatcher {
+    onclose: (() => void) | null;
+    destroy(): void;
+  }
 }
 
 export {};

@@ -185,7 +185,7 @@ test('theme and language are chosen in the menu of the account', async ({ person
   await alice.page.getByRole('button', { name: 'alice max' }).click();
   await alice.page.getByRole('menuitemradio', { name: 'Dark' }).click();
   await expect(alice.page.locator('html')).toHaveCSS('color-scheme', 'dark');
-  await alice.page.getByRole('menuitemradio', { name: 'As the device' }).click();
+  await alice.page.getByRole('menuitemradio', { name: 'System' }).click();
   await expect(alice.page.locator('html')).toHaveCSS('color-scheme', 'light dark');
   await alice.page.getByRole('menuitemradio', { name: 'Deutsch' }).click();
   await expect(alice.page.getByRole('link', { name: 'Neue Unterhaltung' })).toBeVisible();
@@ -221,4 +221,23 @@ test('what cannot be loaded says so, and comes when it is asked for again', asyn
   await alice.page.context().setOffline(false);
   await account.click();
   await expect(alice.page.getByRole('menu', { name: 'Account' })).toBeVisible();
+});
+
+test('the menu of the account says which plan one has, and what money', async ({ persona }) => {
+  const alice = await persona('alice', { plan: 'pro', balance_usd: 12 });
+  await alice.page.goto('/');
+  await alice.page.getByRole('button', { name: 'alice pro' }).click();
+  const menu = alice.page.getByRole('menu');
+  await expect(menu).toContainText('Plan: Pro');
+  await expect(menu).toContainText('Balance: $12.00');
+});
+
+test('being offline is said, and being back is not', async ({ persona, context }) => {
+  const alice = await persona('alice');
+  await alice.page.goto('/');
+  await alice.message.waitFor();
+  await context.setOffline(true);
+  await expect(alice.page.getByText('You are offline.')).toBeVisible();
+  await context.setOffline(false);
+  await expect(alice.page.getByText('You are offline.')).toHaveCount(0);
 });

@@ -164,3 +164,12 @@ test('a forgotten password is set by the mail', async ({ persona, browser }) => 
     '/forgot-password'
   );
 });
+
+test('language and theme are chosen before anybody is signed in', async ({ page }) => {
+  await page.goto('/models');
+  await expect(page.getByText('Sign in to open this page.')).toBeVisible();
+  await page.getByRole('combobox', { name: 'Theme' }).selectOption({ label: 'Theme: Dark' });
+  await expect(page.locator('html')).toHaveCSS('color-scheme', 'dark');
+  await page.getByRole('combobox', { name: 'Language' }).selectOption('Deutsch');
+  await expect(page.getByRole('heading', { name: 'Anmelden' })).toBeVisible();
+});

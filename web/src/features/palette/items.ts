@@ -4,6 +4,7 @@ import Folder from '@lucide/svelte/icons/folder';
 import Languages from '@lucide/svelte/icons/languages';
 import LogOut from '@lucide/svelte/icons/log-out';
 import MessageSquare from '@lucide/svelte/icons/message-square';
+import Newspaper from '@lucide/svelte/icons/newspaper';
 import SquarePen from '@lucide/svelte/icons/square-pen';
 import SunMoon from '@lucide/svelte/icons/sun-moon';
 import { goto } from '$app/navigation';
@@ -18,6 +19,7 @@ import { PLACES } from '#features/frame/places.ts';
 import { theme, THEMES } from '#features/frame/theme.svelte.ts';
 import { themeName } from '#features/frame/theme_names.ts';
 import type { Model } from '#features/models/models.svelte.ts';
+import { vendorName } from '#features/models/vendors.ts';
 
 /** Something that the palette reaches. */
 export interface Item {
@@ -69,7 +71,8 @@ export function actionItems(): Item[] {
 }
 
 export function pageItems(): Item[] {
-  return PLACES.map(({ href, label, icon }) => ({
+  const news = { href: '/news', label: m.content_news_title, icon: Newspaper };
+  return [...PLACES, news].map(({ href, label, icon }) => ({
     id: href,
     label: label(),
     icon,
@@ -86,7 +89,7 @@ export function modelItems(models: readonly Model[]): Item[] {
   return models.map(({ id, display_name, owned_by }) => ({
     id,
     label: display_name,
-    detail: owned_by,
+    detail: vendorName(owned_by),
     icon: Boxes,
     choose: () => void goto(`/?model=${encodeURIComponent(id)}`)
   }));
