@@ -36,6 +36,7 @@ def make_demo() -> None:
     """The demo accounts, with what they have, and their credentials in VAR_DIR."""
     _step("create_demo", "--write", str(settings.DEMO_FILE))
     email = json.loads(settings.DEMO_FILE.read_text())["email"]
+    _step("create_demo_conversations", email)
     _step("create_demo_runs", email)
     _step("create_demo_gallery", email)
     _step("create_demo_content")
