@@ -76,7 +76,7 @@ test('numbers are written as the language writes them', () => {
 
 test('of an allowance it is said how much is left', () => {
   expect([leftWords(model('a')), leftPart(model('a'))]).toEqual([
-    'Plan: $0.38 of $1.50 left this month',
+    'Plan: $0.38 of $1.50 left',
     0.25
   ]);
 });
