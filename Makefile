@@ -110,7 +110,7 @@ SEED := 1
 campaign: .venv/installed ## Live through seeded lives of the whole service under faults (RUNS=200 SEED=1)
 	@$(PYTHON) -m bench.campaign --runs $(RUNS) --seed $(SEED) $(ARGS)
 
-screenshots: .venv/installed ## Take the pictures of the admin in docs/images (needs Chromium)
+screenshots: .venv/installed ## Take the pictures of the admin and the web app in docs/images (needs Chromium)
 	@$(PYTHON) -m screenshots
 
 shell: .venv/installed ## A Django shell, beside a running `make run`

@@ -1,15 +1,5 @@
-import { existsSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
 import { defineConfig } from '@playwright/test';
-
-/** The browser that the system has: none is downloaded. */
-function chromium(): string | undefined {
-  const names = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'];
-  const folders = (process.env.PATH ?? '').split(delimiter);
-  return names
-    .flatMap((name) => folders.map((folder) => join(folder, name)))
-    .find((path) => existsSync(path));
-}
+import { findChromium } from './tests/chromium.ts';
 
 export default defineConfig({
   testDir: 'tests/e2e',
@@ -25,7 +15,7 @@ export default defineConfig({
     actionTimeout: 20_000,
     locale: 'en-US',
     launchOptions: {
-      executablePath: chromium(),
+      executablePath: findChromium(),
       // A microphone that beeps, and that pages may use without asking.
       args: ['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream']
     },

@@ -1,7 +1,9 @@
-"""`python -m screenshots`: pictures of the admin, with demo accounts in it, into docs/images."""
+"""`python -m screenshots`: pictures of the admin and of the web app, with demo accounts in them, in
+docs/images."""
 
 import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -9,11 +11,14 @@ import django
 from django.core.management import call_command
 
 from bench.servers import BenchError, uvicorn
+from devserver import node
 from devserver.errors import LocalError
 from devserver.paths import ROOT
 from devserver.ports import LOOPBACK
 from devserver.throwaway import Stores, stores
+from devserver.web_app import WebApp
 from screenshots.chromium import BrowserError, Page, new_page
+from simulator.process import running
 
 _WIDTH = 1400
 _IMAGES = ROOT / "docs" / "images"
@@ -22,27 +27,31 @@ _SHOWN = "api@kestrel.example.com"
 
 def main() -> None:
     try:
-        with stores() as started:
-            os.environ.update(_development(started))
+        with stores() as started, running() as simulator:
+            os.environ.update(_development(started, simulator.url))
             django.setup()
             _take_pictures()
     except (BenchError, BrowserError, LocalError) as error:
         sys.exit(str(error))
 
 
-def _development(started: Stores) -> dict[str, str]:
+def _development(started: Stores, simulator_url: str) -> dict[str, str]:
     return {
         "DJANGO_SETTINGS_MODULE": "config.settings.dev",
         "DATABASE_URL": started.database_url,
         "REDIS_URL": started.redis_url,
         "VAR_DIR": started.folder,
         "DEMO": "1",
+        "SIMULATOR_URL": simulator_url,
+        "WEB_APP_DIR": str(Path(started.folder) / "web"),
     }
 
 
 def _take_pictures() -> None:
     from accounts.models import User  # needs Django's settings
 
+    app = WebApp()
+    app.build(Path(os.environ["WEB_APP_DIR"]))
     demo = _seed(Path(os.environ["VAR_DIR"]) / "demo.json")
     user = User.objects.get(email=_SHOWN)
     with uvicorn("config.asgi:application", {}) as service, new_page(_WIDTH) as page:
@@ -52,6 +61,7 @@ def _take_pictures() -> None:
         _save(page, "admin-dashboard.png")
         page.open(f"{admin}accounts/user/{user.pk}/change/")
         _save(page, "admin-user.png")
+        _photograph(app, f"http://{LOOPBACK}:{service.port}")
 
 
 def _seed(file: Path) -> dict[str, str]:
@@ -59,7 +69,21 @@ def _seed(file: Path) -> dict[str, str]:
     call_command("setup", local=True)
     call_command("create_demo", "--write", str(file))
     demo: dict[str, str] = json.loads(file.read_text())
+    call_command("create_demo_conversations", demo["email"])
+    call_command("create_demo_content")
     return demo
+
+
+def _photograph(app: WebApp, url: str) -> None:
+    """The screens of the web app (web/tests/screenshots/take.ts). Raises LocalError."""
+    done = subprocess.run(  # noqa: S603 - our own program
+        node.node("tests/screenshots/take.ts", str(_IMAGES)),
+        cwd=app.source,
+        env={**node.environment(app.source), "SERVICE_URL": url},
+        check=False,
+    )
+    if done.returncode:
+        raise LocalError("Not all screens of the web app were photographed; see above.")
 
 
 def _save(page: Page, name: str) -> None:

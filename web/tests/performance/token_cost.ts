@@ -3,6 +3,7 @@
  * five replies, and fails above the budget. `node tests/performance/token_cost.ts BUILD`
  */
 import { chromium, type CDPSession, type Page } from '@playwright/test';
+import { findChromium } from '../chromium.ts';
 import { prose, startService } from './service.ts';
 
 const BUDGET_MS = 8;
@@ -13,7 +14,7 @@ const MESSAGES = 1000;
 
 const [build = 'build'] = process.argv.slice(2);
 const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium-headless-shell',
+  executablePath: findChromium(),
   args: ['--no-sandbox']
 });
 const isOver: boolean[] = [];
