@@ -32,7 +32,8 @@ export class Persona {
   readonly page: Page;
   readonly email: string;
 
-  private constructor(page: Page, email: string) {
+  /** Somebody who is signed in, or will be, on this page. */
+  constructor(page: Page, email: string) {
     this.page = page;
     this.email = email;
   }
