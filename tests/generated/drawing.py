@@ -64,8 +64,8 @@ class Operation:
     def refuses(self, case: Case) -> bool:
         """Must it refuse the case, if that breaks the schema? Paths and credentials are good ones,
         a form has texts alone, what is no list takes any name in its query, and a name whose value
-        is nothing is not sent."""
-        if any(value in (None, [], {}) for value in (case.query or {}).values()):
+        is nothing is not sent, or counts as not sent."""
+        if any(value in (None, [], {}, "") for value in (case.query or {}).values()):
             return False
         known = {each["name"] for each in self.described.get("parameters", [])}
         takes_query = "limit" in known or (case.query or {}).keys() <= known
