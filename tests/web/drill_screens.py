@@ -4,6 +4,7 @@
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pytest_django import DjangoDbBlocker
@@ -82,7 +83,7 @@ def _worker(
     log."""
     log = var / "log" / "worker.log"
     log.parent.mkdir()
-    own = {**environment, "PUBLIC_BASE_URL": web.url}
+    own: dict[str, Any] = {**environment, "PUBLIC_BASE_URL": web.url}
     with (
         django_db_blocker.unblock(),
         running_worker(simulator, log=str(log), **own),
