@@ -64,7 +64,11 @@ function sendFile(pathname: string, response: ServerResponse, build: string): vo
   const wanted = join(build, pathname);
   const isFile = existsSync(wanted) && statSync(wanted).isFile();
   const file = isFile ? wanted : join(build, 'index.html');
-  response.writeHead(200, { 'Content-Type': TYPES[extname(file)] ?? 'application/octet-stream' });
+  response.writeHead(200, {
+    'Content-Type': TYPES[extname(file)] ?? 'application/octet-stream',
+    // As the service has it.
+    'Cache-Control': pathname.includes('/immutable/') ? 'max-age=31536000, immutable' : 'no-cache'
+  });
   response.end(readFileSync(file));
 }
 
