@@ -119,3 +119,21 @@ test('an empty file is not taken, and a text that is too long becomes one', asyn
   await expect(alice.page.getByRole('list', { name: 'Files' })).toContainText('pasted text.txt');
   await expect(alice.message).toHaveValue('What is this?');
 });
+
+test('a message waits for its files, and says so', async ({ persona }) => {
+  const alice = await persona('alice');
+  await alice.page.goto('/');
+  await alice.message.waitFor();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  await alice.page.route('**/api/uploads', async (route) => {
+    await promise;
+    await route.continue();
+  });
+  await alice.page.locator('input[type=file]').setInputFiles([sea]);
+  await alice.ask('What is in it?', { text: 'The sea.' });
+  await expect(alice.page.getByText('A file is still being uploaded.')).toBeVisible();
+  resolve();
+  await expect(alice.page.getByRole('button', { name: 'Send', exact: true })).toBeEnabled();
+  await alice.message.press('Enter');
+  await expect(alice.replies).toContainText('The sea.');
+});

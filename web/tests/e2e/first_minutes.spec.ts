@@ -77,6 +77,8 @@ test('the first minutes of somebody who tries the demo', async ({ page, browser 
     const file = { name: 'tides.txt', mimeType: 'text/plain', buffer };
     await page.locator('input[type=file]').setInputFiles([file]);
     await expect(page.getByRole('list', { name: 'Files' })).toContainText('tides.txt');
+    await demo.message.fill('When is high water?');
+    await expect(page.getByRole('button', { name: 'Send', exact: true })).toBeEnabled();
     await demo.ask('When is high water?', { text: 'At 04:12.' });
     await demo.settled();
     await expect(demo.questions.nth(3).getByRole('link', { name: /tides\.txt/ })).toBeVisible();
