@@ -180,12 +180,13 @@ def test_a_bill_above_what_was_put_out_is_seen() -> None:
     assert judged([call()], [charge(tokens=11)]) == ["11 tokens_out are billed, 10 were put out"]
 
 
-def test_a_whole_answer_may_be_estimated_where_it_was_stopped() -> None:
+def test_a_whole_answer_may_be_estimated_where_it_was_stopped_or_has_expired() -> None:
     whole = call(bytes_emitted=24)
     assert judged([whole], [charge(tokens=12)], then="stop") == []
     assert judged([whole], [charge(tokens=13)], then="stop") == [
         "13 tokens_out are billed, 12 were put out"
     ]
+    assert judged([whole], [charge("expired", tokens=12)]) == []
     assert judged([whole], [charge(tokens=12)]) == ["12 tokens_out are billed, 10 were put out"]
 
 

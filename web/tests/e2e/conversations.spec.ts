@@ -179,7 +179,7 @@ test('a rename in one browser appears in the other', async ({ persona, browser }
   await expect(rows(phone)).toHaveText(['Waves', 'Currents']);
 
   await row(alice, 'Currents').click();
-  await alice.ask('Go on.', { tokens: 40, delay_ms: 100 });
+  await alice.ask('Go on.', { tokens: 120, delay_ms: 100 });
   await expect(rows(phone)).toHaveText([/Currents.*A reply is being written/, 'Waves']);
   await alice.settled();
   await expect(rows(phone)).toHaveText(['Currents', 'Waves']);

@@ -80,13 +80,13 @@ test('another person who signs in finds nothing of the first', async ({ persona 
   const alice = await persona('alice', { plan: 'free' });
   await alice.page.goto('/');
   await alice.ask('Keep this to yourself.', { text: 'I will.' });
-  await expect(alice.page.getByRole('link', { name: /Keep this/ })).toBeVisible();
+  await expect(alice.page.getByRole('link', { name: /Keep this/i })).toBeVisible();
   const address = alice.page.url();
   await choose(alice, 'Sign out');
   await alice.page.getByRole('button', { name: 'Sign in as the demo user' }).click();
   await expect(accountButton(alice.page, 'Demo')).toBeVisible();
   await expect(alice.page).not.toHaveURL(address);
-  await expect(alice.page.getByText(/Keep this/)).toHaveCount(0);
+  await expect(alice.page.getByText(/Keep this/i)).toHaveCount(0);
 });
 
 test('a suspended account is told so, wherever it asks', async ({ persona, baseURL }) => {

@@ -127,9 +127,11 @@ def _is_left(note: Note) -> bool:
 
 def _of_calls(calls: list[Call], charges: list[Charge], *, is_left: bool) -> list[str]:
     """Each call has one charge; none is billed for more than its provider has put out. Of a call
-    that was left, the platform may not have read the count, though the provider has sent it."""
+    that was left, or has expired, the platform may not have read the count, though the provider has
+    sent it."""
     wrong = []
     billed = [charge for charge in charges if charge.status in BILLED]
+    is_counted = not is_left and not any(charge.status == "expired" for charge in billed)
     with_output = [call for call in calls if _output(call) or call["outcome"] == "completed"]
     if len(calls) > ATTEMPTS * len(charges):
         wrong.append(f"{len(calls)} calls and {len(charges)} charges")
@@ -138,7 +140,7 @@ def _of_calls(calls: list[Call], charges: list[Charge], *, is_left: bool) -> lis
     if len(billed) > len(calls):
         wrong.append(f"{len(billed)} charges are billed for {len(calls)} calls")
     sums = {
-        "tokens_out": sum(_tokens(call, is_counted=not is_left) for call in calls),
+        "tokens_out": sum(_tokens(call, is_counted=is_counted) for call in calls),
         "images": sum(call["images"] for call in calls),
         "seconds": sum(map(_seconds, calls)),
         "assets": sum(call["outcome"] == "completed" for call in calls),
