@@ -83,7 +83,7 @@ def _order(user: User, piece: _Piece) -> Generation:
 
 
 def is_simulated(model_id: str) -> bool:
-    """Is its provider the simulator, so that calls cost nothing?"""
+    """Is the provider of this model the simulator, so that a call costs nothing?"""
     model = get_catalog().find(model_id)
     provider = settings.PROVIDERS.get(model.provider) if model else None
     return provider is not None and provider.api_key == SIMULATED_KEY

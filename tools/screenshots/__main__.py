@@ -11,7 +11,6 @@ import django
 from django.core.management import call_command
 
 from bench.servers import BenchError, uvicorn
-from devserver import node
 from devserver.errors import LocalError
 from devserver.paths import ROOT
 from devserver.ports import LOOPBACK
@@ -50,8 +49,7 @@ def _development(started: Stores, simulator_url: str) -> dict[str, str]:
 def _take_pictures() -> None:
     from accounts.models import User  # needs Django's settings
 
-    app = WebApp()
-    app.build(Path(os.environ["WEB_APP_DIR"]))
+    WebApp().build(Path(os.environ["WEB_APP_DIR"]))
     demo = _seed(Path(os.environ["VAR_DIR"]) / "demo.json")
     user = User.objects.get(email=_SHOWN)
     with uvicorn("config.asgi:application", {}) as service, new_page(_WIDTH) as page:
@@ -61,7 +59,7 @@ def _take_pictures() -> None:
         _save(page, "admin-dashboard.png")
         page.open(f"{admin}accounts/user/{user.pk}/change/")
         _save(page, "admin-user.png")
-        _photograph(app, f"http://{LOOPBACK}:{service.port}")
+        _photograph(f"http://{LOOPBACK}:{service.port}")
 
 
 def _seed(file: Path) -> dict[str, str]:
@@ -74,12 +72,11 @@ def _seed(file: Path) -> dict[str, str]:
     return demo
 
 
-def _photograph(app: WebApp, url: str) -> None:
+def _photograph(url: str) -> None:
     """The screens of the web app (web/tests/screenshots/take.ts). Raises LocalError."""
     done = subprocess.run(  # noqa: S603 - our own program
-        node.node("tests/screenshots/take.ts", str(_IMAGES)),
-        cwd=app.source,
-        env={**node.environment(app.source), "SERVICE_URL": url},
+        [sys.executable, "-m", "devserver.web_app", "run", "screenshots", "--", str(_IMAGES)],
+        env={**os.environ, "SERVICE_URL": url},
         check=False,
     )
     if done.returncode:

@@ -11,6 +11,7 @@ interface Screen {
   path: string;
   /** Has something done that the picture shows. */
   prepare?: (page: Page) => Promise<void>;
+  /** It is photographed before anybody has signed in. */
   isForAll?: boolean;
 }
 
