@@ -26,14 +26,19 @@ export class AccountPage {
 
   /** Signs in, from wherever the page for it was opened. */
   async signIn(email: string, password = PASSWORD) {
-    await this.email.fill(email);
-    await this.password.fill(password);
-    await this.page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await this.submit('Sign in', email, password);
   }
 
   async signUp(email: string, password = PASSWORD) {
+    await this.submit('Create account', email, password);
+  }
+
+  /** The pages' fields have the same names: their button says whose fields are shown. */
+  private async submit(action: string, email: string, password: string) {
+    const button = this.page.getByRole('button', { name: action, exact: true });
+    await button.waitFor();
     await this.email.fill(email);
     await this.password.fill(password);
-    await this.page.getByRole('button', { name: 'Create account' }).click();
+    await button.click();
   }
 }

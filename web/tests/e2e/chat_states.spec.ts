@@ -240,6 +240,7 @@ test('the keyboard alone asks, edits, makes again and deletes', async ({ persona
 
   await alice.replies.getByRole('button', { name: 'Answer again' }).focus();
   await alice.page.keyboard.press('Enter');
+  await expect(alice.page.getByRole('menuitem').first()).toBeFocused();
   await alice.page.keyboard.press('Enter');
   await alice.settled();
   await expect(alice.replies.getByText('2/2')).toBeVisible();

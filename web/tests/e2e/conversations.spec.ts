@@ -155,6 +155,7 @@ test('spaces are made, filled, shown alone and deleted', async ({ persona }) => 
 
   // What is begun here is in the space.
   await alice.page.getByRole('link', { name: 'New chat' }).click();
+  await expect(alice.page).toHaveURL(/\/\?space=[0-9a-f-]+$/);
   await alice.ask('Hello?', { text: 'Hello.' });
   await alice.settled();
   await expect(rows(alice)).toHaveCount(2);
@@ -179,6 +180,7 @@ test('a rename in one browser appears in the other', async ({ persona, browser }
   await expect(rows(phone)).toHaveText(['Waves', 'Currents']);
 
   await row(alice, 'Currents').click();
+  await expect(alice.page.getByRole('heading', { level: 1 })).toHaveText('Currents');
   await alice.ask('Go on.', { tokens: 120, delay_ms: 100 });
   await expect(rows(phone)).toHaveText([/Currents.*A reply is being written/, 'Waves']);
   await alice.settled();

@@ -65,6 +65,7 @@ test('whoever signs out in it is signed out', async ({ persona }) => {
   await alice.page.keyboard.press('Control+k');
   await expect(alice.page.getByRole('combobox', { name: /page or action$/ })).toBeFocused();
   await alice.page.keyboard.type('sign out');
+  await expect(alice.page.getByRole('option').first()).toHaveAttribute('aria-selected', 'true');
   await alice.page.keyboard.press('Enter');
   await expect(alice.page).toHaveURL(/\/sign-in/);
 });
