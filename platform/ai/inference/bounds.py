@@ -7,7 +7,7 @@ from typing import cast
 from ai.catalog.pricing import token_cost
 from ai.catalog.types import Model, TokenPrice
 from ai.providers.tokens import input_upper_bound
-from ai.providers.types import Message
+from ai.providers.types import JsonOutput, Message, Tools
 from billing.selectors.affordability import SpendingPower
 
 DEFAULT_OUTPUT_TOKENS = 8_192
@@ -16,9 +16,20 @@ DEFAULT_OUTPUT_TOKENS = 8_192
 LEAST_OUTPUT_TOKENS = 512
 
 
-def input_bound(model: Model, messages: Iterable[Message]) -> int:
-    """The upper bound of the input tokens of these messages."""
-    return input_upper_bound(messages, model.prompt_overhead_tokens)
+def input_bound(
+    model: Model,
+    messages: Iterable[Message],
+    tools: Tools | None = None,
+    output: JsonOutput | None = None,
+) -> int:
+    """The upper bound of the input tokens of these messages and definitions."""
+    return input_upper_bound(
+        messages,
+        model.prompt_overhead_tokens,
+        provider=model.provider,
+        tools=tools,
+        output=output,
+    )
 
 
 def output_bound(model: Model, asked: int | None = None) -> int:

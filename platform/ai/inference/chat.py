@@ -19,14 +19,17 @@ from ai.inference.types import ChatAnswer, ChatCall
 from ai.provider_health.permit import Permit
 from ai.providers.types import (
     ChatEvent,
-    ChatRequest,
     ChatWire,
     Deadlines,
     Delta,
     FinishReason,
     ReasoningDelta,
+    RefusalDelta,
     TextDelta,
+    ToolCall,
+    ToolCallDelta,
     Usage,
+    Words,
 )
 from billing.types import Checkpoint, Ending
 from billing.units import Units
@@ -62,6 +65,8 @@ class _Record(Struct, frozen=True):
     reasoning: str
     answer: ChatAnswer
     interrupted: bool
+    refusal: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
 
 
 _decode_record = msgspec.json.Decoder(_Record).decode
@@ -86,7 +91,7 @@ class ChatRunner(CallRunner[ChatCall, ChatAnswer]):
         self._price = cast(TokenPrice, call.model.price)
         self._meter = Meter(
             self._price,
-            call.messages,
+            lambda: call.estimated_input,
             call.input_bound,
             call.output_bound,
         )
@@ -100,12 +105,29 @@ class ChatRunner(CallRunner[ChatCall, ChatAnswer]):
     @property
     def text(self) -> str:
         """All text so far."""
-        return "".join(event.text for event in self.events if isinstance(event, TextDelta))
+        return self._joined(TextDelta)
 
     @property
     def reasoning(self) -> str:
         """All reasoning so far."""
-        return "".join(event.text for event in self.events if isinstance(event, ReasoningDelta))
+        return self._joined(ReasoningDelta)
+
+    @property
+    def refusal(self) -> str:
+        """The sentence with which the model declines, so far."""
+        return self._joined(RefusalDelta)
+
+    @property
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        """The calls that the model asks for, so far."""
+        pieces: dict[int, list[ToolCallDelta]] = {}
+        for event in self.events:
+            if isinstance(event, ToolCallDelta):
+                pieces.setdefault(event.index, []).append(event)
+        return tuple(
+            ToolCall(first.id, first.name, "".join(piece.text for piece in (first, *others)))
+            for first, *others in pieces.values()
+        )
 
     @property
     def finish_reason(self) -> FinishReason:
@@ -190,10 +212,7 @@ class ChatRunner(CallRunner[ChatCall, ChatAnswer]):
         return self.checkpoint()
 
     async def _call_provider(self, seconds: float) -> None:
-        call = self.call
-        request = ChatRequest(
-            call.model.upstream_model, call.messages, call.output_bound, call.reasoning_effort
-        )
+        call, request = self.call, self.call.request
         deadlines = Deadlines(first_byte=300.0 if call.model.reasoning else 90.0, total=seconds)
         if call.stream:
             async with aclosing(self._wire.stream(request, deadlines)) as batches:
@@ -231,6 +250,9 @@ class ChatRunner(CallRunner[ChatCall, ChatAnswer]):
         is_seen = self._wire.shows_reasoning or not reasons
         return self.has_output and (is_seen or self._meter.is_counted)
 
+    def _joined(self, kind: type[Words]) -> str:
+        return "".join(event.text for event in self.events if isinstance(event, kind))
+
     def _outcome(self) -> tuple[ChatAnswer, Ending] | None:
         if not self._meter.has_output:
             return None
@@ -242,13 +264,25 @@ class ChatRunner(CallRunner[ChatCall, ChatAnswer]):
         return answer, self._settlement(self._meter.cost, units)
 
     def _record(self, answer: ChatAnswer, error: DomainError | None) -> bytes:
-        record = _Record(self.text, self.reasoning, answer, interrupted=error is not None)
+        record = _Record(
+            self.text,
+            self.reasoning,
+            answer,
+            interrupted=error is not None,
+            refusal=self.refusal,
+            tool_calls=self.tool_calls,
+        )
         return msgspec.json.encode(record)
 
     def _restore(self, record: bytes) -> tuple[DomainError | None, ChatAnswer]:
         stored = _decode_record(record)
         self.events += [ReasoningDelta(stored.reasoning)] if stored.reasoning else []
         self.events += [TextDelta(stored.text)] if stored.text else []
+        self.events += [RefusalDelta(stored.refusal)] if stored.refusal else []
+        self.events += [
+            ToolCallDelta(index, call.arguments, call.id, call.name)
+            for index, call in enumerate(stored.tool_calls)
+        ]
         return AnswerInterrupted() if stored.interrupted else None, stored.answer
 
 

@@ -98,6 +98,13 @@ class RequestRefusedByProvider(RefusedByProvider):
     )
 
 
+class UnsupportedParameter(DomainError):
+    """A model cannot do what a parameter, `param`, asks for: nothing was sent or held."""
+
+    code, status = "unsupported_parameter", 400
+    message = "This model does not take a parameter of the request. Choose another model."
+
+
 class ContentBlocked(RefusedByProvider):
     code, status = "content_blocked", 400
     message = (

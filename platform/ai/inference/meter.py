@@ -1,18 +1,17 @@
 """The meter of one call: its output so far, and the cost."""
 
-from functools import cached_property
+from collections.abc import Callable
 
 from ai.catalog.pricing import token_cost
 from ai.catalog.types import TokenPrice
 from ai.providers.token_estimate import GrowingText
-from ai.providers.tokens import estimate_input
 from ai.providers.types import (
     ChatEvent,
     Delta,
+    Finish,
     FinishReason,
-    Message,
     ReasoningDelta,
-    TextDelta,
+    ToolCallDelta,
     Usage,
 )
 
@@ -26,22 +25,23 @@ _CHARACTERS_OF_SLACK = 4_000
 class Meter:
     """Counts a call. What the provider counts is billed; what it does not count is estimated.
 
-    The input is estimated from the messages, and never taken from the bound of the hold. Output is
-    estimated from its text, and is at least one token for each delta. A provider counts output up
-    to the place of its count: of an answer without an end, what came later is estimated. A count of
-    zero counts nothing where there is something to count. More than the hold is never billed: a
-    caller who named a bound was promised that bound, and no prompt has more tokens than bytes.
+    `estimate_input` estimates the input; it is never taken from the bound of the hold. Output is
+    estimated from its text, tool calls among it, and is at least one token for each delta. A
+    provider counts output up to the place of its count: of an answer without an end, what came
+    later is estimated. A count of zero counts nothing where there is something to count. More than
+    the hold is never billed: a caller who named a bound was promised that bound, and no prompt has
+    more tokens than bytes.
     """
 
     def __init__(
         self,
         price: TokenPrice,
-        messages: tuple[Message, ...],
+        estimate_input: Callable[[], int],
         input_bound: int,
         output_bound: int,
     ) -> None:
         self._price = price
-        self._messages = messages
+        self._estimate_input = estimate_input
         self._input_bound = input_bound
         self._output_bound = output_bound
         self._most_characters = _CHARACTERS_PER_TOKEN * output_bound + _CHARACTERS_OF_SLACK
@@ -59,18 +59,17 @@ class Meter:
         an answer that overruns its bound those until then (`is_cut`)."""
         deltas: list[Delta] = []
         for event in batch:
-            if isinstance(event, TextDelta | ReasoningDelta):
-                if self._characters > self._most_characters:
-                    self.is_cut = True
-                elif event.text:
-                    deltas.append(event)
-                    self._characters += len(event.text)
-                    shown = self._text if isinstance(event, TextDelta) else self._reasoning
-                    shown.add(event.text)
-            elif isinstance(event, Usage):
+            if isinstance(event, Usage):
                 self._note(event)
-            else:
+            elif isinstance(event, Finish):
                 self.finish_reason = event.reason
+            elif self._characters > self._most_characters:
+                self.is_cut = True
+            elif text := written(event):
+                deltas.append(event)
+                self._characters += len(text)
+                shown = self._reasoning if isinstance(event, ReasoningDelta) else self._text
+                shown.add(text)
         self.deltas += len(deltas)
         return deltas
 
@@ -153,8 +152,9 @@ class Meter:
     def _input_tokens(self) -> int:
         if self._reported and (self._reported.input_tokens or not self.deltas):
             return self._reported.input_tokens
-        return self._estimated_input
+        return self._estimate_input()
 
-    @cached_property
-    def _estimated_input(self) -> int:
-        return estimate_input(self._messages)
+
+def written(delta: Delta) -> str:
+    """What the model wrote of a delta, the name of a tool included."""
+    return delta.name + delta.text if isinstance(delta, ToolCallDelta) else delta.text

@@ -5,6 +5,7 @@ from typing import TypeVar
 from uuid import UUID
 
 from ai.inference import probes
+from ai.inference.abilities import check_abilities
 from ai.inference.availability import acquire_permit, caller_of
 from ai.inference.chat import ChatRunner
 from ai.inference.embeddings import EmbeddingRunner
@@ -39,8 +40,10 @@ async def admit() -> None:
 
 
 async def open_chat(call: ChatCall) -> ChatRunner:
-    """Start a chat call."""
-    return await _start(call, get_chat_wire(call.model.provider), _chat_runner)
+    """Start a chat call. Raises UnsupportedParameter before anything is held."""
+    wire = get_chat_wire(call.model.provider)
+    check_abilities(call, wire)
+    return await _start(call, wire, _chat_runner)
 
 
 async def open_embeddings(call: EmbeddingCall) -> EmbeddingRunner:

@@ -11,13 +11,16 @@ from msgspec import Struct
 from ai.catalog.pricing import image_cost, speech_cost, token_cost
 from ai.catalog.types import ImagePrice, Model, SpeechPrice, TokenPrice
 from ai.inference.bounds import chat_cost, input_bound, output_bound
-from ai.providers.tokens import texts_upper_bound
+from ai.providers.tokens import estimate_input, texts_upper_bound
 from ai.providers.types import (
+    ChatRequest,
     FinishReason,
     ImageQuality,
     ImageSize,
+    JsonOutput,
     Message,
     ReasoningEffort,
+    Tools,
     Usage,
 )
 from billing.types import Ending, Funding, RequestKey, Resolution, Source
@@ -70,15 +73,30 @@ class Call(Struct, frozen=True, kw_only=True, dict=True):
 
 
 class ChatCall(Call, frozen=True, kw_only=True):
-    """`max_output_tokens` is the caller's bound, if any."""
+    """`max_output_tokens` is the caller's bound, if any. The model may ask for calls of `tools`,
+    and answers in the form of `output`; whoever makes the call carries the tools out."""
 
     kind = "chat"
 
     messages: tuple[Message, ...]
     max_output_tokens: int | None = None
     reasoning_effort: ReasoningEffort | None = None
+    tools: Tools | None = None
+    output: JsonOutput | None = None
     stream: bool = False
     total_seconds: float = 570.0
+
+    @cached_property
+    def request(self) -> ChatRequest:
+        """The request for the provider."""
+        return ChatRequest(
+            self.model.upstream_model,
+            self.messages,
+            self.output_bound,
+            self.reasoning_effort,
+            self.tools,
+            self.output,
+        )
 
     @property
     def output_bound(self) -> int:
@@ -88,7 +106,14 @@ class ChatCall(Call, frozen=True, kw_only=True):
     @cached_property
     def input_bound(self) -> int:
         """The upper bound of the input tokens."""
-        return input_bound(self.model, self.messages)
+        return input_bound(self.model, self.messages, self.tools, self.output)
+
+    @cached_property
+    def estimated_input(self) -> int:
+        """An estimate of the input tokens, for a provider that does not count them."""
+        return estimate_input(
+            self.messages, provider=self.model.provider, tools=self.tools, output=self.output
+        )
 
     @property
     def worst_cost(self) -> int:

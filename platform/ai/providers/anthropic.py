@@ -36,6 +36,9 @@ class Anthropic:
             "x-api-key": config.api_key,
         }
 
+    def check(self, request: ChatRequest) -> None:
+        """See `ChatWire.check`."""
+
     def stream(
         self, request: ChatRequest, deadlines: Deadlines
     ) -> AsyncGenerator[list[ChatEvent], None]:

@@ -12,7 +12,7 @@ from ai.providers.http_calls import HttpCall, answered, broken, read_body
 from ai.providers.payloads import without_nul
 from ai.providers.sse import SseSplitter
 from ai.providers.surrogates import MARK, join_halves, split_half, unmark_halves
-from ai.providers.types import ChatEvent, Deadlines, Delta, Finish, FinishReason, Usage
+from ai.providers.types import ChatEvent, Deadlines, Finish, FinishReason, Usage, Words
 from common.http import TransportError, UpstreamClient, UpstreamResponse
 
 MAX_ANSWER = 16_000_000  # bytes
@@ -33,7 +33,7 @@ class AnswerReader(ABC):
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
         # A delta with the first half of a character, whose second one may come in the next delta.
-        self._half: Delta | None = None
+        self._half: Words | None = None
         self.finish: FinishReason | None = None
         self.done = False
 
@@ -51,7 +51,7 @@ class AnswerReader(ABC):
         half, self._half = self._half, None
         return [type(half)("\ufffd")] if half else []
 
-    def _add(self, kind: type[Delta], text: str, events: list[ChatEvent]) -> None:
+    def _add(self, kind: type[Words], text: str, events: list[ChatEvent]) -> None:
         """Append a delta; it is not empty."""
         if (self._half is not None or MARK in text) and not (
             text := self._whole(kind, text, events)
@@ -59,7 +59,7 @@ class AnswerReader(ABC):
             return
         events.append(kind(without_nul(text)))
 
-    def _whole(self, kind: type[Delta], text: str, events: list[ChatEvent]) -> str:
+    def _whole(self, kind: type[Words], text: str, events: list[ChatEvent]) -> str:
         """The text of a delta in whole characters, with the half that the delta before it has left,
         and without the one that it leaves."""
         if type(self._half) is not kind:

@@ -112,6 +112,14 @@ class ProviderUnavailable(ProviderError):
         self.is_certain = is_certain
 
 
+class Unsupported(ProviderError):
+    """A parameter of a request, `param`, that the provider does not take: nothing was sent."""
+
+    def __init__(self, message: str, *, param: str) -> None:
+        super().__init__(message)
+        self.param = param
+
+
 class RequestRefused(ProviderError):
     """The provider refused the request (too long, not allowed); the caller can correct it.
 

@@ -32,6 +32,9 @@ class Gemini:
         self._base_url = config.base_url
         self._headers = {"Content-Type": "application/json", "x-goog-api-key": config.api_key}
 
+    def check(self, request: ChatRequest) -> None:
+        """See `ChatWire.check`."""
+
     def stream(
         self, request: ChatRequest, deadlines: Deadlines
     ) -> AsyncGenerator[list[ChatEvent], None]:

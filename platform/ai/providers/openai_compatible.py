@@ -29,6 +29,9 @@ class OpenAICompatible:
         if config.api_key:
             self._headers["Authorization"] = f"Bearer {config.api_key}"
 
+    def check(self, request: ChatRequest) -> None:
+        """See `ChatWire.check`."""
+
     def stream(
         self, request: ChatRequest, deadlines: Deadlines
     ) -> AsyncGenerator[list[ChatEvent], None]:

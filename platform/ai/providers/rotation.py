@@ -89,6 +89,10 @@ class RotatingChat(_Rotating[ChatWire]):
     def shows_reasoning(self) -> bool:
         return self._wires[0].shows_reasoning
 
+    def check(self, request: ChatRequest) -> None:
+        """See `ChatWire.check`."""
+        self._wires[0].check(request)
+
     def stream(
         self, request: ChatRequest, deadlines: Deadlines
     ) -> AsyncGenerator[list[ChatEvent], None]:

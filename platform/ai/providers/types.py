@@ -4,21 +4,85 @@ Creating msgspec's structs is several times faster than dataclasses, and there i
 delta.
 """
 
-from collections.abc import AsyncGenerator
-from typing import Literal, Protocol
+from collections.abc import AsyncGenerator, Mapping
+from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
 from media.audio.measuring import AudioFormat
 
-Role = Literal["system", "user", "assistant"]
-FinishReason = Literal["stop", "length", "content_filter"]
+Role = Literal["system", "user", "assistant", "tool"]
+FinishReason = Literal["stop", "length", "content_filter", "tool_calls"]
 ReasoningEffort = Literal["low", "medium", "high"]
+ImageDetail = Literal["auto", "low", "high"]
+ToolChoice = Literal["auto", "none", "required", "named"]
+
+
+class InputImage(Struct, frozen=True):
+    """A picture that a model looks at: PNG, JPEG, WebP or GIF. `width` and `height` are in pixels;
+    `detail` is how closely it looks, where its provider has such a choice."""
+
+    data: bytes
+    media_type: str
+    width: int
+    height: int
+    detail: ImageDetail = "auto"
+
+
+class ToolCall(Struct, frozen=True):
+    """A call of a function that a model asks for. `arguments` is JSON as the model wrote it, which
+    may be malformed. The `id` may carry what the provider wants back with the call: see
+    `ai.providers.call_ids`."""
+
+    id: str
+    name: str
+    arguments: str
 
 
 class Message(Struct, frozen=True):
+    """A turn. `parts` are its text and pictures in their order, where it has pictures; `text` is
+    then the text of them all. A turn of the assistant may have `tool_calls`; one of role `tool`
+    is the result of the call `tool_call_id`, a call of an earlier turn."""
+
     role: Role
     text: str
+    parts: tuple[str | InputImage, ...] = ()
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str = ""
+
+    @property
+    def images(self) -> list[InputImage]:
+        return [part for part in self.parts if isinstance(part, InputImage)]
+
+
+class Tool(Struct, frozen=True):
+    """A function that a model may ask to be called. `parameters` is the JSON Schema of its
+    arguments, an object. `strict`: the arguments have to match the schema."""
+
+    name: str
+    description: str = ""
+    parameters: Mapping[str, Any] = {}
+    strict: bool = False
+
+
+class Tools(Struct, frozen=True):
+    """The functions of a call. `choice` says whether the model asks for one; `named` is the one
+    that it has to ask for. `parallel`: it may ask for several at once."""
+
+    functions: tuple[Tool, ...]
+    choice: ToolChoice = "auto"
+    named: str = ""
+    parallel: bool = True
+
+
+class JsonOutput(Struct, frozen=True):
+    """An answer in JSON: by a JSON Schema, or any object where `schema` is None. `strict`: the
+    answer has to match the schema."""
+
+    schema: Mapping[str, Any] | None = None
+    name: str = "answer"
+    description: str = ""
+    strict: bool = False
 
 
 class ChatRequest(Struct, frozen=True):
@@ -32,6 +96,8 @@ class ChatRequest(Struct, frozen=True):
     messages: tuple[Message, ...]
     max_output_tokens: int
     reasoning_effort: ReasoningEffort | None = None
+    tools: Tools | None = None
+    output: JsonOutput | None = None
 
 
 class TextDelta(Struct, frozen=True, gc=False):
@@ -40,6 +106,23 @@ class TextDelta(Struct, frozen=True, gc=False):
 
 class ReasoningDelta(Struct, frozen=True, gc=False):
     text: str
+
+
+class RefusalDelta(Struct, frozen=True, gc=False):
+    """A piece of the sentence with which a model declines to answer in the form that was asked
+    for. Where no form was asked for, this is text."""
+
+    text: str
+
+
+class ToolCallDelta(Struct, frozen=True, gc=False):
+    """A piece of the tool call with this index; the first piece has its `id` and `name`, and all
+    `text`s together are its arguments."""
+
+    index: int
+    text: str
+    id: str = ""
+    name: str = ""
 
 
 class Usage(Struct, frozen=True, gc=False):
@@ -56,7 +139,8 @@ class Finish(Struct, frozen=True, gc=False):
     reason: FinishReason
 
 
-Delta = TextDelta | ReasoningDelta
+Words = TextDelta | ReasoningDelta | RefusalDelta
+Delta = Words | ToolCallDelta
 ChatEvent = Delta | Usage | Finish
 
 
@@ -139,6 +223,10 @@ class ChatWire(Protocol):
     @property
     def shows_reasoning(self) -> bool:
         """Is all billed reasoning sent as `ReasoningDelta`s?"""
+        ...
+
+    def check(self, request: ChatRequest) -> None:
+        """Raise Unsupported where the provider does not take a parameter of the request."""
         ...
 
     def stream(

@@ -139,7 +139,7 @@ def test_no_usage_of_a_chat_call_costs_more_than_its_worst(
 ) -> None:
     messages = (Message("user", text),)
     call = ChatCall(**calls, model=model_at(price), messages=messages, max_output_tokens=asked)
-    meter = Meter(price, call.messages, call.input_bound, call.output_bound)
+    meter = Meter(price, lambda: call.estimated_input, call.input_bound, call.output_bound)
     counts = st.integers(0, 1_000_000)
     told = Usage(*(used.draw(counts) for _ in range(3)))
     meter.take([told, TextDelta("a")])

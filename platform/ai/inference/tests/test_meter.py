@@ -21,7 +21,7 @@ THOUGHT = "The user asks for a capital; that of France is Paris."
 
 
 def meter_of(*events: ChatEvent, price: TokenPrice = PRICE) -> Meter:
-    meter = Meter(price, MESSAGES, input_bound=10_000, output_bound=5_000)
+    meter = Meter(price, lambda: ESTIMATED_INPUT, input_bound=10_000, output_bound=5_000)
     for event in events:
         meter.take([event])
     return meter
