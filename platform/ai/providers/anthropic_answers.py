@@ -121,9 +121,9 @@ class AnswerReader(chat_calls.AnswerReader):
 
     def _read_piece(self, piece: _Piece, events: list[ChatEvent]) -> None:
         if piece.thinking:
-            self._add(ReasoningDelta, piece.thinking, events)
+            self._add(ReasoningDelta(piece.thinking), events)
         if piece.text:
-            self._add(TextDelta, piece.text, events)
+            self._add(TextDelta(piece.text), events)
 
     def _note_end(self, reason: str | None, usage: Raw) -> None:
         self._note_usage(usage)

@@ -12,7 +12,15 @@ from ai.providers.http_calls import HttpCall, answered, broken, read_body
 from ai.providers.payloads import without_nul
 from ai.providers.sse import SseSplitter
 from ai.providers.surrogates import MARK, join_halves, split_half, unmark_halves
-from ai.providers.types import ChatEvent, Deadlines, Finish, FinishReason, Usage, Words
+from ai.providers.types import (
+    ChatEvent,
+    Deadlines,
+    Delta,
+    Finish,
+    FinishReason,
+    ToolCallDelta,
+    Usage,
+)
 from common.http import TransportError, UpstreamClient, UpstreamResponse
 
 MAX_ANSWER = 16_000_000  # bytes
@@ -33,7 +41,7 @@ class AnswerReader(ABC):
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
         # A delta with the first half of a character, whose second one may come in the next delta.
-        self._half: Words | None = None
+        self._half: Delta | None = None
         self.finish: FinishReason | None = None
         self.done = False
 
@@ -49,24 +57,25 @@ class AnswerReader(ABC):
     def unpaired(self) -> list[ChatEvent]:
         """U+FFFD for half of a character, where nothing follows that it could be joined with."""
         half, self._half = self._half, None
-        return [type(half)("\ufffd")] if half else []
+        return [replace(half, text="\ufffd")] if half else []
 
-    def _add(self, kind: type[Words], text: str, events: list[ChatEvent]) -> None:
-        """Append a delta; it is not empty."""
-        if (self._half is not None or MARK in text) and not (
-            text := self._whole(kind, text, events)
-        ):
-            return
-        events.append(kind(without_nul(text)))
+    def _add(self, delta: Delta, events: list[ChatEvent]) -> None:
+        """Append a delta that is not empty, or that begins a tool call."""
+        text = delta.text
+        if self._half is not None or MARK in text or "\0" in text:
+            delta = replace(delta, text=without_nul(self._whole(delta, events)))
+            if not (delta.text or _begins_call(delta)):
+                return
+        events.append(delta)
 
-    def _whole(self, kind: type[Words], text: str, events: list[ChatEvent]) -> str:
+    def _whole(self, delta: Delta, events: list[ChatEvent]) -> str:
         """The text of a delta in whole characters, with the half that the delta before it has left,
         and without the one that it leaves."""
-        if type(self._half) is not kind:
+        if self._half is not None and not _continues(delta, self._half):
             events += self.unpaired()
         before = self._half.text if self._half is not None else ""
-        text, half = split_half(before + unmark_halves(text))
-        self._half = kind(half) if half else None
+        text, half = split_half(before + unmark_halves(delta.text))
+        self._half = _continuation(delta, half) if half else None
         return join_halves(text)
 
     def closing(self) -> list[ChatEvent]:
@@ -76,6 +85,21 @@ class AnswerReader(ABC):
             raise UpstreamError("The provider's answer broke off.")
         usage = self.usage
         return [usage, Finish(self.finish)] if usage else [Finish(self.finish)]
+
+
+def _begins_call(delta: Delta) -> bool:
+    return isinstance(delta, ToolCallDelta) and bool(delta.id)
+
+
+def _continues(delta: Delta, half: Delta) -> bool:
+    """Is a delta of the same text, or of the same call?"""
+    return _continuation(delta, half.text) == half
+
+
+def _continuation(delta: Delta, text: str) -> Delta:
+    if isinstance(delta, ToolCallDelta):
+        return ToolCallDelta(delta.index, text)
+    return type(delta)(text)
 
 
 async def streamed(

@@ -72,9 +72,9 @@ class AnswerReader(chat_calls.AnswerReader):
             if not part.text:
                 continue
             if part.thought:
-                self._add(ReasoningDelta, part.text, events)
+                self._add(ReasoningDelta(part.text), events)
             else:
-                self._add(TextDelta, part.text, events)
+                self._add(TextDelta(part.text), events)
                 self._has_text = True
         if reason := candidate.finish_reason:
             self._gave_up = reason not in _FINISH_REASONS

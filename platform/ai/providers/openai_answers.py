@@ -139,21 +139,21 @@ class AnswerReader(chat_calls.AnswerReader):
 
     def _read_delta(self, delta: _Delta, events: list[ChatEvent]) -> None:
         if reasoning := delta.reasoning_content or delta.reasoning:
-            self._add(ReasoningDelta, reasoning, events)
+            self._add(ReasoningDelta(reasoning), events)
         if isinstance(delta.content, list):
             self._read_parts(delta.content, events)
         elif delta.content:
-            self._add(TextDelta, delta.content, events)
+            self._add(TextDelta(delta.content), events)
         if delta.refusal:
             self._refused = True
-            self._add(TextDelta, delta.refusal, events)
+            self._add(TextDelta(delta.refusal), events)
 
     def _read_parts(self, parts: list[_Part], events: list[ChatEvent]) -> None:
         for part in parts:
             if thought := "".join(inner.text for inner in part.thinking):
-                self._add(ReasoningDelta, thought, events)
+                self._add(ReasoningDelta(thought), events)
             if part.text:
-                self._add(TextDelta, part.text, events)
+                self._add(TextDelta(part.text), events)
 
     def _note_usage(self, raw: Raw) -> None:
         """Malformed usage counts as missing."""
