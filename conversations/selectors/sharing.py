@@ -8,6 +8,7 @@ from django.core.signing import BadSignature, Signer
 from django.db.models import QuerySet
 
 from accounts.models import User
+from ai.catalog.selectors import get_catalog
 from common.errors import NotFound
 from common.times import iso_utc
 from conversations.models import Conversation, Message, Share
@@ -39,7 +40,7 @@ def share_url(share: Share) -> str:
 
 
 def get_shared(token: str) -> dict[str, Any]:
-    """The snapshot behind that token. One query.
+    """The snapshot behind that token, with the names of its models. One query.
 
     Raises NotFound, whatever the reason: forged, revoked, deleted, or its owner's account closed.
     """
@@ -47,7 +48,10 @@ def get_shared(token: str) -> dict[str, Any]:
     snapshot: dict[str, Any] | None = live.values_list("snapshot", flat=True).first()
     if snapshot is None:
         raise NotFound
-    return snapshot
+    named = [
+        {**message, "model_name": _name_of(message["model"])} for message in snapshot["messages"]
+    ]
+    return {**snapshot, "messages": named}
 
 
 def shares_of(token: str) -> QuerySet[Share]:
@@ -92,6 +96,12 @@ def _shown(message: Message) -> dict[str, Any]:
         "model": message.model or None,
         "created_at": iso_utc(message.created_at),
     }
+
+
+def _name_of(model_id: str | None) -> str | None:
+    """The name of a model; that of one which is not offered any more is its id."""
+    model = get_catalog().find(model_id) if model_id else None
+    return model.display_name if model else model_id
 
 
 def _signer() -> Signer:

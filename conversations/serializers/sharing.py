@@ -26,18 +26,20 @@ class ShareSerializer(serializers.Serializer[Share]):
 
 
 class SharedMessageSerializer(serializers.Serializer[Any]):
-    """A message for readers of the link; `model` is the author of a reply."""
+    """A message for readers of the link; `model` is the author of a reply, and `model_name` its
+    name today."""
 
     role = serializers.ChoiceField(Message.Role.choices, read_only=True)
     content = serializers.CharField(read_only=True)
     model = serializers.CharField(read_only=True, allow_null=True)
+    model_name = serializers.CharField(read_only=True, allow_null=True)
     created_at = serializers.DateTimeField(read_only=True)
 
 
 @extend_schema_serializer(component_name="SharedConversation")
 class SharedConversationSerializer(serializers.Serializer[Any]):
-    """A conversation for readers of the link, as it was when it was shared. This describes
-    snapshots, which are answered as they were stored."""
+    """A conversation for readers of the link, as it was when it was shared. It is answered as it
+    was stored, without serializers; the names of models are added."""
 
     title = serializers.CharField(read_only=True)
     messages = SharedMessageSerializer(many=True, read_only=True)

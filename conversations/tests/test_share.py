@@ -20,6 +20,7 @@ from conversations.tests.rows import ASSISTANT, MODEL, add, talk
 from tests.personas import new_user
 
 ROOT = "/api/conversations"
+MODEL_NAME = "GPT-6 Luna"
 
 
 def path(conversation_id: UUID) -> str:
@@ -70,16 +71,27 @@ def test_whoever_has_it_reads_the_title_and_what_was_said(alice: Persona) -> Non
                 "role": "user",
                 "content": "How deep is the sea?",
                 "model": None,
+                "model_name": None,
                 "created_at": times["user"],
             },
             {
                 "role": "assistant",
                 "content": "Very. 🌊",
                 "model": MODEL,
+                "model_name": MODEL_NAME,
                 "created_at": times["assistant"],
             },
         ],
     }
+
+
+def test_a_model_that_is_not_offered_any_more_is_named_by_its_id(alice: Persona) -> None:
+    conversation = talk(alice.user, "Hello", "Ahoy")
+    Message.objects.filter(conversation=conversation, role=ASSISTANT).update(model="gone-1")
+
+    [_, reply] = read(share(alice, conversation).json()).json()["messages"]
+
+    assert (reply["model"], reply["model_name"]) == ("gone-1", "gone-1")
 
 
 def test_a_token_needs_no_escaping_in_an_address(alice: Persona) -> None:
@@ -198,7 +210,7 @@ def test_nothing_is_told_of_the_owner_the_instructions_or_the_thoughts(alice: Pe
 
     assert shown.json().keys() == {"title", "messages"}
     for message in shown.json()["messages"]:
-        assert message.keys() == {"role", "content", "model", "created_at"}
+        assert message.keys() == {"role", "content", "model", "model_name", "created_at"}
     page = shown.content.decode()
     for secret in (conversation.pk, reply.pk, alice.user.pk, alice.user.email, "pirate", "greet"):
         assert str(secret) not in page

@@ -7,6 +7,9 @@ from rest_framework import serializers
 
 from ai.providers.types import FinishReason
 
+# No call of `/api` has tools.
+_REASONS = [reason for reason in get_args(FinishReason) if reason != "tool_calls"]
+
 
 @extend_schema_serializer(component_name="CallError")
 class ErrorSerializer(serializers.Serializer[Any]):
@@ -29,7 +32,7 @@ class FinishReasonField(serializers.ChoiceField):
     filter stopped it. Null without a finished answer."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(get_args(FinishReason), read_only=True, allow_null=True, **options)
+        super().__init__(_REASONS, read_only=True, allow_null=True, **options)
 
     def to_representation(self, value: str) -> Any:
         return value or None

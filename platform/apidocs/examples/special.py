@@ -128,8 +128,8 @@ SPECIAL: dict[str, Any] = {
     "ReadAttachment.characters": 512,
     "ResetTokenState.valid": True,
     "SharedConversation.messages": [
-        Like("SharedMessage", role="user", content=QUESTION, model=None),
-        Like("SharedMessage"),
+        Like("SharedMessage", role="user", content=QUESTION, model=None, model_name=None),
+        Like("SharedMessage", model_name="GPT-6 Luna"),
     ],
     "SpeechUsage.listed_usd": 0.0003,
     "SpeechUsage.input_tokens": 0,

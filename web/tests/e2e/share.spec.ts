@@ -26,6 +26,7 @@ test('a link shows everybody what was shared, and nothing after it is revoked', 
   );
   await stranger.goto(await link.inputValue());
   await expect(stranger.getByRole('article')).toHaveCount(2);
+  await expect(stranger.getByRole('article').nth(1)).toContainText('GPT-6 Luna');
   await expect(stranger.getByRole('article').nth(1).locator('strong')).toHaveText('red');
   await expect(stranger.locator('body')).not.toContainText(alice.email);
 

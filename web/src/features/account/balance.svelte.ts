@@ -1,4 +1,3 @@
-import { m } from '#messages';
 import { answer, api } from '#api/client.ts';
 
 /** The money of whoever is signed in, which is loaded each time before it is shown. */
@@ -15,8 +14,3 @@ class Balance {
 }
 
 export const balance = new Balance();
-
-/** What a plan is called. The free one has a name in each language, others are called as they are sold. */
-export function planName(plan: string): string {
-  return plan === 'free' ? m.account_plan_free() : plan.charAt(0).toUpperCase() + plan.slice(1);
-}
