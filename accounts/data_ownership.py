@@ -105,7 +105,8 @@ OWNED = (
     Owned(
         ApiKey,
         owners=("account",),
-        exported="id name hint monthly_spend_cap allowed_models created_at last_used_at revoked_at",
+        exported="id name hint monthly_spend_cap allowed_models features created_at last_used_at"
+        " revoked_at",
         left_out="account_id digest pepper",
         # The books have what each key was billed.
         on_deletion=Anonymise({"name": "", "hint": ""}),

@@ -8,6 +8,7 @@ from django.contrib.auth.hashers import check_password, make_password
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, PermissionsMixin
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.db.models import Value
 from django.db.models.functions import Lower, Now
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
@@ -306,6 +307,7 @@ class ApiKey(models.Model):
     `pepper` is the fingerprint of the pepper of that HMAC.
 
     `monthly_spend_cap` is in nano-USD, None for no cap; an empty `allowed_models` allows all.
+    `features` are those of `accounts.features.KEY_FEATURES` that it has, in their order.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -316,6 +318,9 @@ class ApiKey(models.Model):
     hint = models.CharField(max_length=4, db_index=True)
     monthly_spend_cap = models.BigIntegerField(null=True, blank=True)
     allowed_models = ArrayField(models.CharField(max_length=100), default=list, blank=True)
+    features = ArrayField(
+        models.CharField(max_length=32), default=list, db_default=Value([]), blank=True
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     last_used_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from rest_framework.request import Request
 
+from accounts.features import KeyFeature
 from accounts.models import User
 from accounts.tokens import AccessClaims
 
@@ -72,6 +73,7 @@ class KeyChanges(TypedDict, total=False):
     name: str
     monthly_spend_cap_usd: object
     allowed_models: list[str]
+    features: list[KeyFeature]
 
 
 class PreferenceChanges(TypedDict, total=False):

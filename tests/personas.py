@@ -6,6 +6,7 @@ from django.contrib.auth.base_user import AbstractBaseUser
 from django.db import connection
 
 from accounts import keys, tokens
+from accounts.features import KeyFeature
 from accounts.models import ApiKey, User, UserSession
 from billing.services import balance
 from common.ids import uuid7
@@ -44,11 +45,21 @@ def authorization(user: AbstractBaseUser) -> dict[str, str]:
 
 
 def new_key(
-    user: User, *, cap: int | None = None, models: tuple[str, ...] = ()
+    user: User,
+    *,
+    cap: int | None = None,
+    models: tuple[str, ...] = (),
+    features: tuple[KeyFeature, ...] = (),
 ) -> tuple[ApiKey, str]:
     """A key of the user, and its raw form. `cap` is nano-USD."""
     raw = keys.generate()
-    key = ApiKey(account=user, name="test", monthly_spend_cap=cap, allowed_models=list(models))
+    key = ApiKey(
+        account=user,
+        name="test",
+        monthly_spend_cap=cap,
+        allowed_models=list(models),
+        features=list(features),
+    )
     key.set_key(raw)
     key.save()
     return key, raw

@@ -28,6 +28,7 @@ class ApiKeyAdmin(ReadOnly, OfAnAccount, Acting):
         "state",
         "cap_usd",
         "allowed_models",
+        "features",
         "created_at",
         "last_used_at",
         "revoked_at",

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from accounts import keys
 from accounts.errors import InvalidToken, KeyRevoked, TooManyKeys
+from accounts.features import KeyFeature, features_of
 from accounts.models import ApiKey, User
 from accounts.services.users import lock_user
 from accounts.types import KeyChanges
@@ -32,8 +33,10 @@ def create_key(
     name: str,
     monthly_spend_cap_usd: object = None,
     allowed_models: Iterable[str] = (),
+    features: Iterable[KeyFeature] | None = None,
 ) -> tuple[ApiKey, str]:
-    """A new key and its raw text, which is not stored.
+    """A new key and its raw text, which is not stored. Its features are the default ones
+    (DEFAULT_KEY_FEATURES) where `features` is None.
 
     Raises TooManyKeys or ValidationFailed, or InvalidToken if the user was signed out everywhere
     since `user` was read.
@@ -43,6 +46,7 @@ def create_key(
         name=name,
         monthly_spend_cap=_spend_cap(monthly_spend_cap_usd),
         allowed_models=_current_ids(allowed_models),
+        features=features_of(settings.DEFAULT_KEY_FEATURES if features is None else features),
     )
     raw = keys.generate()
     key.set_key(raw)
@@ -66,6 +70,8 @@ def update_key(*, user: User, key_id: uuid.UUID, **changes: Unpack[KeyChanges]) 
         values["monthly_spend_cap"] = _spend_cap(changes["monthly_spend_cap_usd"])
     if "allowed_models" in changes:
         values["allowed_models"] = _current_ids(changes["allowed_models"])
+    if "features" in changes:
+        values["features"] = features_of(changes["features"])
     with transaction.atomic():
         key = _lock_key(user, key_id)
         if key.revoked_at is not None:

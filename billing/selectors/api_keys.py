@@ -5,6 +5,7 @@ from uuid import UUID
 
 from msgspec import Struct
 
+from accounts.features import KeyFeature
 from accounts.models import User
 from billing.models import KeyMonth, Subscription
 from billing.selectors.subscriptions import current_month
@@ -32,6 +33,7 @@ class KeyHolder(Struct, frozen=True):
     digest: bytes
     account_id: UUID
     allowed_models: frozenset[str]
+    features: frozenset[KeyFeature]
     active: bool
     plan: str
     api_access: bool
@@ -48,7 +50,7 @@ async def find_key_holder(digests: tuple[bytes, ...]) -> KeyHolder | None:
 
 async def _find(keys: list[tuple[bytes, ...]]) -> list[KeyHolder | None]:
     rows = await _lanes.get().rows(
-        "SELECT k.digest, k.id, k.account_id, k.allowed_models, u.status, s.plan_id,"
+        "SELECT k.digest, k.id, k.account_id, k.allowed_models, k.features, u.status, s.plan_id,"
         " p.api_access"
         " FROM accounts_apikey k"
         " JOIN accounts_user u ON u.id = k.account_id"
@@ -61,9 +63,16 @@ async def _find(keys: list[tuple[bytes, ...]]) -> list[KeyHolder | None]:
     )
     holders = {
         digest: KeyHolder(
-            key_id, digest, account, frozenset(models), status == User.Status.ACTIVE, *plan
+            key_id=key_id,
+            digest=digest,
+            account_id=account,
+            allowed_models=frozenset(models),
+            features=frozenset(features),
+            active=status == User.Status.ACTIVE,
+            plan=plan,
+            api_access=api_access,
         )
-        for digest, key_id, account, models, status, *plan in rows
+        for digest, key_id, account, models, features, status, plan, api_access in rows
     }
     return [next(filter(None, map(holders.get, digests)), None) for digests in keys]
 

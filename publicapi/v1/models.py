@@ -4,6 +4,7 @@ from typing import cast
 
 import msgspec
 
+from accounts.features import KeyFeature
 from ai.catalog import pricing
 from ai.catalog.selectors import aget_catalog
 from ai.catalog.types import ImagePrice, Model, Price, TokenPrice
@@ -69,7 +70,19 @@ def _row(model: Model, holder: KeyHolder | None, included: frozenset[str]) -> Mo
     if holder:
         row.allowed_for_key = holder.may_call(model.id)
         row.included_in_plan = model.id in included
+        if holder.features:
+            row.features_for_key = _usable(model, holder)
     return row
+
+
+def _usable(model: Model, holder: KeyHolder) -> list[KeyFeature]:
+    """The features of the key that the model has."""
+    abilities: dict[KeyFeature, bool] = {
+        "tools": model.tools,
+        "structured_outputs": model.tools,
+        "vision": model.vision,
+    }
+    return [name for name, can in abilities.items() if can and name in holder.features]
 
 
 def _pricing(price: Price) -> TokenPricing | ImagePricing:

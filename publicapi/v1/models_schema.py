@@ -4,6 +4,8 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from accounts.features import KeyFeature
+
 ListedModality = Literal["chat", "image", "embedding"]
 
 
@@ -48,7 +50,7 @@ class ImagePricing(Struct, tag_field="unit", tag="per_image"):
 
 
 class ModelRow(Struct, tag_field="object", tag="model"):
-    """A model on offer. The last two fields are present when a key was sent."""
+    """A model on offer. The last fields are present when a key was sent."""
 
     id: str
     created: Annotated[int, Meta(description="When the model came, in Unix seconds.")]
@@ -65,6 +67,13 @@ class ModelRow(Struct, tag_field="object", tag="model"):
     included_in_plan: Annotated[
         bool | UnsetType,
         Meta(description="Has the plan an allowance for it? If not, the balance pays, twice."),
+    ] = UNSET
+    features_for_key: Annotated[
+        list[KeyFeature] | UnsetType,
+        Meta(
+            description="What the key that was sent may use of what the model can; there where "
+            "the key has features."
+        ),
     ] = UNSET
 
 

@@ -34,7 +34,7 @@ REQUESTS: dict[str, Any] = {
     "NamedAgentChanges": {"model": CHAT, "favourite": True},
     "AgentInput": {"model": CHAT, "favourite": True, "instructions": INSTRUCTIONS},
     "ApiKeyChanges": {"monthly_spend_cap_usd": 25},
-    "ApiKeyInput": {"name": "laptop", "monthly_spend_cap_usd": 10, "allowed_models": [CHAT]},
+    "ApiKeyInput": {"name": "laptop", "monthly_spend_cap_usd": 10, "features": ["tools"]},
     "AssetOrder": {"model": ASSET_MODEL, "stage": "preview", "prompt": "A brass compass."},
     "CardInput": {"model_key": "gemini-3.8-flash"},
     "CardRegenerationInput": {"instructions": "Shorter, please."},

@@ -38,7 +38,12 @@ FIELDS: dict[str, dict[str, Any]] = {
     "Allowance ModelEntitlement": {"used_usd": 0.5},
     "Allowance ModelEntitlement PickerModel": {"remaining_usd": 4.5},
     "Allowance PlanGrant": {"granted_usd": 5},
-    "ApiKey": {"allowed_models": [CHAT], "monthly_spend_cap_usd": 10, "spent_this_month_usd": 0.42},
+    "ApiKey": {
+        "allowed_models": [CHAT],
+        "features": ["tools"],
+        "monthly_spend_cap_usd": 10,
+        "spent_this_month_usd": 0.42,
+    },
     "ApiKey KeyUsage": {"hint": "5fQ2", "name": "laptop"},
     "AssistantMessage Card CardMessage CardVersion Message SharedMessage": {"content": ANSWER},
     "Balance": {"currency": "USD"},

@@ -7,6 +7,7 @@ from typing import Any
 import django_stubs_ext
 from django.core.exceptions import ImproperlyConfigured
 
+from accounts.features import features_of
 from ai.providers.config import SIMULATED_BY_DEFAULT, from_environ
 from common.logging import LEVELS
 from common.shutdown import drain_seconds, notice_seconds
@@ -361,6 +362,11 @@ try:
 except ValueError as error:
     raise ImproperlyConfigured(str(error)) from None
 
+# What new API keys can do beyond text: some of `tools`, `structured_outputs` and `vision`.
+try:
+    DEFAULT_KEY_FEATURES = features_of(env.list("DEFAULT_KEY_FEATURES", default=[]))
+except ValueError as error:
+    raise ImproperlyConfigured(f"DEFAULT_KEY_FEATURES {error}.") from None
 # The model of a chat whose user has chosen none.
 DEFAULT_CHAT_MODEL: str = env.str("DEFAULT_CHAT_MODEL", "gpt-6-luna")
 # The speech model where a request names none.

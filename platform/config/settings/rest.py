@@ -53,6 +53,7 @@ SPECTACULAR_SETTINGS = {
         ],
         "GitHost": ["github", "gitlab"],
         "GivenTeamRole": "teams.rights.GIVEN_ROLES",
+        "KeyFeature": "accounts.features.KEY_FEATURES",
         "MessageRole": "conversations.models.Message.Role",
         "MessageStatus": "conversations.models.Message.Status",
         "ModelInput": ["text", "files", "pictures", "audio"],

@@ -11,6 +11,7 @@ import httpx
 import psutil
 from django.utils import timezone
 
+from accounts.features import KeyFeature
 from accounts.models import ApiKey, User
 from billing.models import Allowance, Charge, KeyMonth, LedgerEntry, Wallet
 from billing.services.balance import change_plan
@@ -225,9 +226,10 @@ def new_customer(
     balance_usd: int = 10,
     cap: int | None = None,
     models: tuple[str, ...] = (),
+    features: tuple[KeyFeature, ...] = (),
 ) -> Customer:
     """Somebody new. `cap` is nano-USD, `models` the key's allow-list."""
     user = new_user(name, plan=plan, balance_usd=balance_usd)
-    key, raw_key = new_key(user, cap=cap, models=models)
+    key, raw_key = new_key(user, cap=cap, models=models, features=features)
     balance = balance_usd * NUSD_PER_USD
     return Customer(user, key, raw_key, balance, uuid4().hex, http, web, simulator)

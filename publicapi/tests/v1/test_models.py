@@ -248,3 +248,16 @@ def test_head_answers_the_headers_alone(http: httpx.Client, path: str) -> None:
 def test_queries_and_bodies_are_ignored(http: httpx.Client) -> None:
     assert http.get("/v1/models?limit=1").json() == http.get("/v1/models").json()
     assert http.request("GET", "/v1/models", content=b"{").status_code == 200
+
+
+def test_a_key_with_features_sees_which_of_them_each_model_can(customer: NewCustomer) -> None:
+    alice = customer(features=("tools", "structured_outputs", "vision"))
+    listed = rows(alice.get("/v1/models"))
+    assert listed[IN_PLAN]["features_for_key"] == ["tools", "structured_outputs", "vision"]
+    assert listed["text-embedding-3-small"]["features_for_key"] == []
+    for row in listed.values():
+        can = row["capabilities"]
+        assert ("tools" in row["features_for_key"]) == can["tools"]
+        assert ("vision" in row["features_for_key"]) == can["vision"]
+    alice.change_key(features=["vision"])
+    assert alice.get(f"/v1/models/{IN_PLAN}").json()["features_for_key"] == ["vision"]
