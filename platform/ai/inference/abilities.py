@@ -18,7 +18,7 @@ def check_abilities(call: ChatCall, wire: ChatWire | None) -> None:
         for index, message in enumerate(call.messages):
             if message.images:
                 raise _refused(f"{model.display_name} sees no pictures.", f"messages[{index}]")
-    if wire and (call.tools or call.output):
+    if wire is not None:
         try:
             wire.check(call.request)
         except Unsupported as error:

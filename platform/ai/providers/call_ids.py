@@ -16,13 +16,13 @@ import re
 import zlib
 from typing import Literal, NamedTuple
 
-# Anthropic's blocks, Gemini's signature, or reasoning as text.
-StateForm = Literal["a", "g", "r"]
+# Anthropic's blocks, Gemini's signature, reasoning as text, or OpenRouter's details of reasoning.
+StateForm = Literal["a", "g", "r", "d"]
 
 MAX_STATE = 200_000  # bytes of UTF-8, inflated
 MAX_ID = 120_000  # characters
 
-_ID = re.compile(r"(.*)__([agr])_([A-Za-z0-9_-]+)", re.DOTALL)
+_ID = re.compile(r"(.*)__([agrd])_([A-Za-z0-9_-]+)", re.DOTALL)
 
 
 class CallId(NamedTuple):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal
 
-from ai.providers.types import ReasoningEffort
+from ai.providers.types import ReasoningEffort, ToolChoice
 
 SIMULATED_KEY = "simulated"
 
@@ -18,6 +18,14 @@ ALWAYS_HIGH: EffortMap = MappingProxyType({"low": "high", "medium": "high", "hig
 LOW_OR_HIGH: EffortMap = MappingProxyType({"low": "low", "medium": "high", "high": "high"})
 NO_EFFORT: EffortMap = MappingProxyType({})
 
+ANY_CHOICE: frozenset[ToolChoice] = frozenset({"auto", "none", "required", "named"})
+# The model alone decides whether it calls a tool.
+ITS_OWN_CHOICE: frozenset[ToolChoice] = frozenset({"auto", "none"})
+ANY_PICTURE = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif"})
+
+# How reasoning comes back with the tool calls that followed it: in which field of the turn.
+ReasoningField = Literal["reasoning_content", "reasoning", "reasoning_details"]
+
 
 @dataclass(frozen=True, slots=True)
 class Flags:
@@ -26,6 +34,19 @@ class Flags:
     Its different answers (content arrays, the place of usage) need no flag: the wire reads every
     known form. `effort_form` is the field for the reasoning effort: a word, an object with that
     word, or a number of tokens. `shows_reasoning` is that of `ChatWire`.
+
+    Of tools: `tool_choices` are those that can be asked for, `required_word` is the provider's word
+    for one of them, and without `forces_while_reasoning` a model that reasons decides for itself.
+    `parallel_calls` is what happens without the field `parallel_tool_calls`, or `fixed` where there
+    is no such field. `strict_tools`: arguments can be made to match their schema. `short_call_ids`:
+    ids have nine letters and digits. `reasoning_back` is the field of a turn with calls in which
+    the reasoning comes back, `needs_reasoning_back` where the provider refuses a turn without it.
+
+    Of answers and pictures: `enforces_schemas` where an answer can be made to match a schema; the
+    others take JSON objects alone, and are told the schema. `takes_tools_with_output`: a call may
+    have both. `results_have_pictures`: a tool's result may have some. `requires_parameters`: the
+    provider passes the call on, and only to those who take all of its parameters, where it is told
+    to.
     """
 
     max_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
@@ -37,6 +58,19 @@ class Flags:
     always_stream: bool = False
     default_system_message: str | None = None
     temperature: float | None = None
+    tool_choices: frozenset[ToolChoice] = ANY_CHOICE
+    required_word: Literal["required", "any"] = "required"
+    forces_while_reasoning: bool = True
+    parallel_calls: Literal["on", "off", "fixed"] = "on"
+    strict_tools: bool = False
+    short_call_ids: bool = False
+    reasoning_back: ReasoningField | None = None
+    needs_reasoning_back: bool = False
+    enforces_schemas: bool = True
+    takes_tools_with_output: bool = True
+    picture_types: frozenset[str] = ANY_PICTURE
+    results_have_pictures: bool = False
+    requires_parameters: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +126,12 @@ class Provider:
 PROVIDERS: Mapping[str, Provider] = {
     "openai": Provider(
         "https://api.openai.com/v1",
-        Flags(max_field="max_completion_tokens", effort_map=SAME_WORD, shows_reasoning=False),
+        Flags(
+            max_field="max_completion_tokens",
+            effort_map=SAME_WORD,
+            shows_reasoning=False,
+            strict_tools=True,
+        ),
     ),
     "anthropic": Provider("https://api.anthropic.com", wire="anthropic", simulated_path=""),
     "google": Provider(
@@ -105,31 +144,87 @@ PROVIDERS: Mapping[str, Provider] = {
             effort_map=SAME_WORD,
             reasoning_added_to_completion=True,
             shows_reasoning=False,
+            picture_types=frozenset({"image/png", "image/jpeg"}),
         ),
     ),
-    "deepseek": Provider("https://api.deepseek.com", Flags(effort_map=ALWAYS_HIGH)),
+    # It reasons unless it is told not to, and has to be told where it must call a tool.
+    "deepseek": Provider(
+        "https://api.deepseek.com",
+        Flags(
+            effort_map=ALWAYS_HIGH,
+            forces_while_reasoning=False,
+            parallel_calls="fixed",
+            reasoning_back="reasoning_content",
+            needs_reasoning_back=True,
+            enforces_schemas=False,
+        ),
+    ),
     "mistral": Provider(
         "https://api.mistral.ai/v1",
-        Flags(effort_map=ALWAYS_HIGH, send_stream_options=False),
+        Flags(
+            effort_map=ALWAYS_HIGH,
+            send_stream_options=False,
+            required_word="any",
+            strict_tools=True,
+            short_call_ids=True,
+            results_have_pictures=True,
+        ),
         # It shows the answer of a provider without a key: 503.
         simulated_by_default=False,
     ),
-    "moonshot": Provider("https://api.moonshot.ai/v1", Flags(effort_map=LOW_OR_HIGH)),
+    "moonshot": Provider(
+        "https://api.moonshot.ai/v1",
+        Flags(
+            effort_map=LOW_OR_HIGH,
+            tool_choices=ITS_OWN_CHOICE,
+            parallel_calls="fixed",
+            reasoning_back="reasoning_content",
+            needs_reasoning_back=True,
+        ),
+    ),
     "groq": Provider(
         "https://api.groq.com/openai/v1",
-        Flags(max_field="max_completion_tokens", effort_map=SAME_WORD),
+        Flags(
+            max_field="max_completion_tokens",
+            effort_map=SAME_WORD,
+            reasoning_back="reasoning",
+            takes_tools_with_output=False,
+        ),
     ),
     # Some of Qwen's models reason only in streams. Without an effort none of them reasons.
     "qwen": Provider(
         "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
-        Flags(effort_form="thinking_budget", always_stream=True),
+        Flags(
+            effort_form="thinking_budget",
+            always_stream=True,
+            tool_choices=ANY_CHOICE - {"required"},
+            forces_while_reasoning=False,
+            parallel_calls="off",
+            enforces_schemas=False,
+        ),
     ),
-    "zai": Provider("https://api.z.ai/api/paas/v4", Flags(effort_map=ALWAYS_HIGH)),
+    "zai": Provider(
+        "https://api.z.ai/api/paas/v4",
+        Flags(
+            effort_map=ALWAYS_HIGH,
+            tool_choices=frozenset({"auto"}),
+            parallel_calls="fixed",
+            reasoning_back="reasoning_content",
+            enforces_schemas=False,
+        ),
+    ),
     "openrouter": Provider(
         "https://openrouter.ai/api/v1",
-        Flags(effort_map=SAME_WORD, effort_form="reasoning", shows_reasoning=False),
+        Flags(
+            effort_map=SAME_WORD,
+            effort_form="reasoning",
+            shows_reasoning=False,
+            strict_tools=True,
+            reasoning_back="reasoning_details",
+            requires_parameters=True,
+        ),
     ),
-    "together": Provider("https://api.together.xyz/v1"),
+    "together": Provider("https://api.together.xyz/v1", Flags(parallel_calls="fixed")),
     "bfl": Provider("https://api.bfl.ai/v1", wire=None),
     "deepgram": Provider("https://api.deepgram.com/v1", wire=None),
     "vertex": Provider(
@@ -145,7 +240,15 @@ PROVIDERS: Mapping[str, Provider] = {
     ),
     "meshy": Provider("https://api.meshy.ai/openapi", wire=None, simulated_path="/openapi"),
     "tripo": Provider("https://api.tripo3d.ai/v2/openapi", wire=None, simulated_path="/v2/openapi"),
-    "ollama": Provider("", Flags(effort_map=SAME_WORD)),
+    "ollama": Provider(
+        "",
+        Flags(
+            effort_map=SAME_WORD,
+            tool_choices=frozenset({"auto"}),
+            parallel_calls="fixed",
+            reasoning_back="reasoning",
+        ),
+    ),
     "vllm": Provider("", Flags(effort_map=SAME_WORD)),
 }
 
@@ -159,6 +262,8 @@ _LOCAL = Flags(
     always_stream=True,
     default_system_message="You are a helpful assistant.",
     temperature=0.0,
+    tool_choices=ANY_CHOICE - {"named"},
+    parallel_calls="off",
 )
 
 

@@ -5,12 +5,16 @@ It reads all known variants, from every provider: reasoning under two names, con
 usage in three places.
 """
 
+from typing import Any
+
 import msgspec
 from msgspec import Raw, Struct
 
 from ai.providers import chat_calls
+from ai.providers.config import Flags
 from ai.providers.error_answers import error_from
 from ai.providers.errors import UpstreamError
+from ai.providers.openai_calls import CallPiece, CallsReader
 from ai.providers.payloads import (
     Count,
     decode,
@@ -20,7 +24,15 @@ from ai.providers.payloads import (
     sensible,
     usage_decoder,
 )
-from ai.providers.types import ChatEvent, FinishReason, ReasoningDelta, TextDelta, Usage
+from ai.providers.types import (
+    ChatEvent,
+    ChatRequest,
+    FinishReason,
+    ReasoningDelta,
+    RefusalDelta,
+    TextDelta,
+    Usage,
+)
 
 DONE = b"[DONE]"
 
@@ -31,7 +43,7 @@ _FINISH_REASONS: dict[str, FinishReason] = {
     "content_filter": "content_filter",
     "sensitive": "content_filter",
     "refusal": "content_filter",
-}  # every other reason, tool calls among them, is an ordinary stop
+}  # every other reason is an ordinary stop, or the end of tool calls where some came
 _FAILURES = frozenset({"error", "insufficient_system_resource", "network_error"})
 
 
@@ -46,6 +58,8 @@ class _Delta(Struct):
     refusal: str | None = None
     reasoning_content: str | None = None
     reasoning: str | None = None
+    tool_calls: list[CallPiece] | None = None
+    reasoning_details: list[dict[str, Any]] | None = None
 
 
 class _Choice(Struct):
@@ -94,12 +108,15 @@ _decode_prompt_details = msgspec.json.Decoder(_PromptDetails).decode
 class AnswerReader(chat_calls.AnswerReader):
     """Reads one answer."""
 
-    __slots__ = ("_reasoning_added", "_refused")
+    __slots__ = ("_calls", "_reasoning_added", "_refusal", "_refused")
 
-    def __init__(self, *, reasoning_added_to_completion: bool) -> None:
+    def __init__(self, request: ChatRequest, flags: Flags) -> None:
         super().__init__()
-        self._reasoning_added = reasoning_added_to_completion
+        self._reasoning_added = flags.reasoning_added_to_completion
+        self._refusal = RefusalDelta if request.output else TextDelta
         self._refused = False
+        # None where there are no tools: no calls are expected, and none are told.
+        self._calls = CallsReader(flags.reasoning_back) if request.tools else None
 
     @property
     def usage(self) -> Usage | None:
@@ -124,9 +141,14 @@ class AnswerReader(chat_calls.AnswerReader):
 
     def closing(self) -> list[ChatEvent]:
         """See `chat_calls.AnswerReader.closing`."""
+        rest: list[ChatEvent] = []
         if self.finish and self._refused:
             self.finish = "content_filter"
-        return super().closing()
+        elif self.finish and self._calls and self._calls.any:
+            if self.finish == "stop":
+                self.finish = "tool_calls"
+            rest += self._calls.closing(is_cut=self.finish != "tool_calls")
+        return rest + super().closing()
 
     def _read_choice(self, choice: _Choice, events: list[ChatEvent]) -> None:
         if delta := choice.delta or choice.message:
@@ -146,7 +168,18 @@ class AnswerReader(chat_calls.AnswerReader):
             self._add(TextDelta(delta.content), events)
         if delta.refusal:
             self._refused = True
-            self._add(TextDelta(delta.refusal), events)
+            self._add(self._refusal(delta.refusal), events)
+        if self._calls:
+            self._read_calls(self._calls, delta, events)
+
+    def _read_calls(self, calls: CallsReader, delta: _Delta, events: list[ChatEvent]) -> None:
+        if reasoning := delta.reasoning_content or delta.reasoning:
+            calls.note_reasoning(reasoning)
+        if delta.reasoning_details:
+            calls.note_details(delta.reasoning_details)
+        for piece in delta.tool_calls or ():
+            for call_delta in calls.read(piece):
+                self._add(call_delta, events)
 
     def _read_parts(self, parts: list[_Part], events: list[ChatEvent]) -> None:
         for part in parts:

@@ -9,6 +9,7 @@ from ai.providers import chat_calls
 from ai.providers.config import ProviderConfig
 from ai.providers.http_calls import HttpCall
 from ai.providers.openai_answers import AnswerReader
+from ai.providers.openai_checks import check_request
 from ai.providers.openai_request import encode_request
 from ai.providers.types import ChatEvent, ChatRequest, Deadlines
 from common.http import UpstreamClient
@@ -31,23 +32,23 @@ class OpenAICompatible:
 
     def check(self, request: ChatRequest) -> None:
         """See `ChatWire.check`."""
+        check_request(request, self._flags)
 
     def stream(
         self, request: ChatRequest, deadlines: Deadlines
     ) -> AsyncGenerator[list[ChatEvent], None]:
         """See `ChatWire.stream`."""
         call = self._call(request, stream=True)
-        return chat_calls.streamed(self._client, call, self._reader(), deadlines)
+        return chat_calls.streamed(
+            self._client, call, AnswerReader(request, self._flags), deadlines
+        )
 
     async def complete(self, request: ChatRequest, deadlines: Deadlines) -> list[ChatEvent]:
         """See `ChatWire.complete`."""
         call = self._call(request, stream=self._flags.always_stream)
         carry_out = chat_calls.collected if self._flags.always_stream else chat_calls.plain
-        return await carry_out(self._client, call, self._reader(), deadlines)
+        return await carry_out(self._client, call, AnswerReader(request, self._flags), deadlines)
 
     def _call(self, request: ChatRequest, *, stream: bool) -> HttpCall:
         body = encode_request(request, self._flags, stream=stream)
         return HttpCall(self._url, self._headers, body)
-
-    def _reader(self) -> AnswerReader:
-        return AnswerReader(reasoning_added_to_completion=self._flags.reasoning_added_to_completion)

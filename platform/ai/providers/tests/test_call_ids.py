@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ai.providers.call_ids import MAX_STATE, CallId, StateForm, read_call_id, with_state
 
-forms: st.SearchStrategy[StateForm] = st.sampled_from(["a", "g", "r"])
+forms: st.SearchStrategy[StateForm] = st.sampled_from(["a", "g", "r", "d"])
 own_ids = st.from_regex(r"[A-Za-z0-9_-]{0,40}", fullmatch=True)
 
 
