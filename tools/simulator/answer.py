@@ -2,16 +2,18 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import cycle, islice
 from typing import Literal
 
-from simulator import projects, prompts
+from simulator import decisions, json_answers, projects, prompts
+from simulator.functions import FunctionCall, Task
 from simulator.steering import Steering
+from simulator.tokens import tokens
 
-Ending = Literal["stop", "length", "refusal", "blocked"]
+# `calls`: the model waits for the results of its calls.
+Ending = Literal["stop", "calls", "length", "refusal", "blocked"]
 
-_WORD = re.compile(r"\s*\S+|\s+$")
 _TAG = re.compile(r"</?[a-z_]+( [^<>]*)?>")
 _QUOTED_WORDS = 12
 _PROSE = (
@@ -25,53 +27,98 @@ _THOUGHT = "The question is read, the answer is weighed, and each word of this t
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """`words` and `reasoning` are tokens with their leading space; joined, they are the text."""
+    """`words` and `reasoning` are tokens with their leading space; joined, they are the text.
+    `calls` come after the words."""
 
     words: tuple[str, ...]
     reasoning: tuple[str, ...]
     ending: Ending
+    calls: tuple[FunctionCall, ...] = ()
 
     @property
     def text(self) -> str:
         return "".join(self.words)
 
+    @property
+    def spoken(self) -> tuple[str, ...]:
+        """The words, and those of the arguments of the calls."""
+        return (*self.words, *(word for call in self.calls for word in call.arguments))
+
+    def cut(self, count: int) -> "Answer":
+        """The answer with so many spoken tokens; a call without any is not there."""
+        if count >= len(self.spoken):
+            return self
+        left = count - len(self.words)
+        calls = []
+        for call in self.calls:
+            if left <= 0:
+                break
+            calls.append(call.cut(left))
+            left -= len(call.arguments)
+        return Answer(self.words[:count], self.reasoning, self.ending, tuple(calls))
+
 
 def compose(
-    texts: Sequence[str], model: str, steering: Steering, *, bound: int | None, thoughts: int
+    texts: Sequence[str],
+    model: str,
+    steering: Steering,
+    *,
+    bound: int | None,
+    thoughts: int,
+    task: Task | None = None,
 ) -> Answer:
-    """The answer to the last of these texts. `bound` limits reasoning and words together; the
-    reasoning comes first.
+    """The answer to the last of these texts. `bound` limits reasoning, words and arguments
+    together; the reasoning comes first.
 
     `thoughts` is the number of reasoning tokens, unless steered.
     """
     if steering.blocked:
         return Answer((), (), "blocked")
-    words = _words(texts, model, steering)
+    calls = decisions.calls_of(task, texts[-1] if texts else "", steering) if task else ()
+    words = _words(texts, model, steering, task, calls)
     if steering.reasoning_tokens is not None:
         thoughts = steering.reasoning_tokens
+    elif task is not None and calls:
+        thoughts = max(thoughts, task.thoughts)
     reasoning = _exactly(thoughts, tokens(_THOUGHT))
-    wanted = len(reasoning) + len(words)
-    room = wanted if bound is None else bound
-    reasoning = reasoning[:room]
-    words = words[: room - len(reasoning)]
-    ending: Ending = "length" if room < wanted else "stop"
-    return Answer(words, reasoning, "refusal" if steering.refusal else ending)
+    answer = Answer(words, reasoning, "calls" if calls else "stop", calls)
+    if steering.refusal:
+        answer = replace(answer, ending="refusal")
+    if bound is None or bound >= len(reasoning) + len(answer.spoken):
+        return answer
+    reasoning = reasoning[:bound]
+    kept = replace(answer, reasoning=reasoning).cut(bound - len(reasoning))
+    return kept if steering.refusal else replace(kept, ending="length")
 
 
-def tokens(text: str) -> tuple[str, ...]:
-    """The words of the text, each with its leading space."""
-    return tuple(_WORD.findall(text))
-
-
-def _words(texts: Sequence[str], model: str, steering: Steering) -> tuple[str, ...]:
+def _words(
+    texts: Sequence[str],
+    model: str,
+    steering: Steering,
+    task: Task | None,
+    calls: Sequence[FunctionCall],
+) -> tuple[str, ...]:
     text = steering.text
     if text is not None:
         text = projects.with_mark(text, texts)
+    elif task is not None and calls and steering.tokens is None:
+        text = decisions.announcement(task, calls)
     else:
         silent = steering.refusal and steering.tokens is None
-        text = "" if silent else _usual(texts, model)
+        text = "" if silent else _asked_for(task, texts) or _usual(texts, model)
     words = tokens(text)
     return words if steering.tokens is None else _exactly(steering.tokens, words)
+
+
+def _asked_for(task: Task | None, texts: Sequence[str]) -> str:
+    """What was asked for besides prose: an answer in JSON, results, what is in pictures."""
+    if task is None:
+        return ""
+    question = texts[-1] if texts else ""
+    told = decisions.said_of(task)
+    if task.output is None:
+        return told
+    return json_answers.written(task.output, texts, question, told)
 
 
 def _exactly(count: int, words: tuple[str, ...]) -> tuple[str, ...]:

@@ -7,11 +7,13 @@ from simulator.answer import Ending
 from simulator.chat_stream import event
 from simulator.chat_types import Chat, Dialect, Usage
 from simulator.exchange import Arrival
+from simulator.functions import FunctionCall
 from simulator.provider import Json
 
 _SIGNATURE = "c2lnbmVkIGJ5IHRoZSBzaW11bGF0b3I="
 _STOP_REASONS: dict[Ending, str] = {
     "stop": "end_turn",
+    "calls": "tool_use",
     "length": "max_tokens",
     "refusal": "refusal",
 }
@@ -37,6 +39,7 @@ class _Message:
         self._answer = chat.answer
         self._index = 0  # of the open block, or of the next one
         self._open: str | None = None  # the type of the open block
+        self._calls = 0  # begun so far
         self.dialect = dialect
 
     def whole(self) -> Json:
@@ -46,6 +49,8 @@ class _Message:
             content.append({"type": "thinking", "thinking": thinking, "signature": _SIGNATURE})
         if self._answer.words:
             content.append({"type": "text", "text": self._answer.text})
+        for index, call in enumerate(self._answer.calls):
+            content.append(self._tool_use(index, call.name, call.object or {}))
         return self._envelope(content) | self._end() | _usage(self._chat.usage())
 
     def opening(self) -> Iterator[bytes]:
@@ -64,6 +69,17 @@ class _Message:
     def words(self, tokens: Sequence[str]) -> Iterator[bytes]:
         yield from self._switch_to("text")
         yield self._delta({"type": "text_delta", "text": "".join(tokens)})
+
+    def call(self, call: FunctionCall) -> Iterator[bytes]:
+        yield from self._close_block()
+        block = self._tool_use(self._calls, call.name, {})
+        self._calls += 1
+        yield _event("content_block_start", index=self._index, content_block=block)
+        self._open = "tool_use"
+        yield self._delta({"type": "input_json_delta", "partial_json": ""})
+
+    def arguments(self, call: FunctionCall, tokens: Sequence[str]) -> Iterator[bytes]:
+        yield self._delta({"type": "input_json_delta", "partial_json": "".join(tokens)})
 
     def closing(self) -> Iterator[bytes]:
         yield from self._close_block()
@@ -97,6 +113,11 @@ class _Message:
 
     def _delta(self, delta: Json) -> bytes:
         return _event("content_block_delta", index=self._index, delta=delta)
+
+    def _tool_use(self, number: int, name: str, values: Json) -> Json:
+        """A call with its id, which differs from those of all other answers."""
+        unique = f"toolu_{self._call.id[:22]}{number:02}"
+        return {"type": "tool_use", "id": unique, "name": name, "input": values}
 
     def _early(self) -> Usage | None:
         """The usage that is known when a message starts."""

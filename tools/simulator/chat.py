@@ -46,8 +46,9 @@ def _composed(exchange: Exchange, chat_request: ChatRequest) -> answer.Answer:
         exchange.steering,
         bound=chat_request.bound,
         thoughts=chat_request.thoughts,
+        task=chat_request.task,
     )
-    exchange.call.completion_tokens = len(composed.words) + len(composed.reasoning)
+    exchange.call.completion_tokens = len(composed.spoken) + len(composed.reasoning)
     exchange.call.reasoning_tokens = len(composed.reasoning)
     return composed
 
@@ -56,10 +57,10 @@ async def _send_whole(chat: Chat, form: Form) -> str:
     exchange, reply = chat.exchange, chat.answer
 
     def emit() -> None:
-        exchange.call.tokens_emitted = len(reply.words)
+        exchange.call.tokens_emitted = len(reply.spoken)
         exchange.call.reasoning_emitted = len(reply.reasoning) * form.dialect.shows_thoughts
         shown = reply.reasoning if form.dialect.shows_thoughts else ()
-        exchange.call.bytes_emitted = len("".join((*shown, *reply.words)).encode())
+        exchange.call.bytes_emitted = len("".join((*shown, *reply.spoken)).encode())
 
-    await exchange.connection.pause(exchange.steering.delay_ms * len(reply.words) / 1000)
+    await exchange.connection.pause(exchange.steering.delay_ms * len(reply.spoken) / 1000)
     return await exchange.send_whole(form.whole(), emit)

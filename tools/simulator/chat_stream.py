@@ -5,7 +5,9 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from simulator.answer import Answer
 from simulator.chat_types import Chat, Form
+from simulator.functions import FunctionCall
 from simulator.provider import Json
 
 _HALVES_APART = 0.002  # seconds: the halves of a split event travel in two packets
@@ -27,7 +29,7 @@ def line(data: bytes, name: str | None = None) -> bytes:
 
 async def send(chat: Chat, form: Form) -> str:
     """Stream the answer and return the outcome. Raises `CallerGone`."""
-    exchange, words = chat.exchange, chat.answer.words
+    exchange, answer = chat.exchange, chat.answer
     options, connection = exchange.steering, exchange.connection
     if options.fault == "error_in_200" and form.dialect.plain_error_in_200:
         await connection.send_json(200, exchange.error(), exchange.headers)
@@ -35,13 +37,13 @@ async def send(chat: Chat, form: Form) -> str:
     stream = _Stream(chat, form)
     await stream.open()
     if options.fault is None:
-        await stream.speak(words)
+        await stream.speak(answer)
         await stream.write(form.closing())
         await connection.end()
         return "completed"
-    position = options.fault_position(len(words))
+    position = options.fault_position(len(answer.spoken))
     if position > 0:
-        await stream.speak(words[:position])
+        await stream.speak(answer.cut(position))
     await exchange.fall_silent()
     if options.fault == "bad_json":
         await stream.write([form.broken()])
@@ -58,12 +60,11 @@ class _Stream:
         self._exchange = chat.exchange
         self._connection = chat.exchange.connection
         self._steering = chat.exchange.steering
-        self._answer = chat.answer
         self._form = form
         self._crlf = self._steering.crlf or form.dialect.crlf
         self._comment = f": {form.dialect.comment}\n\n".encode()
         # The same answer comes in the same events.
-        self._sizes = random.Random(chat.answer.text)  # noqa: S311 - no secret
+        self._sizes = random.Random("".join(chat.answer.spoken))  # noqa: S311 - no secret
         most = self._steering.delta_tokens or self._sizes.choice(_MOST_WORDS)
         self._most = min(most, max(1, _LONGEST_MS // max(1, self._steering.delay_ms)))
 
@@ -73,17 +74,30 @@ class _Stream:
         if self._form.dialect.opens_with_comment:
             await self._send(self._comment)
 
-    async def speak(self, words: tuple[str, ...]) -> None:
-        """The opening, the reasoning if the wire shows it, then the words."""
+    async def speak(self, answer: Answer) -> None:
+        """The opening, the reasoning if the wire shows it, then the words and the calls."""
         call, form = self._exchange.call, self._form
         await self.write(form.opening())
         if form.dialect.shows_thoughts:
-            for thoughts in self._in_events(self._answer.reasoning):
+            for thoughts in self._in_events(answer.reasoning):
                 call.reasoning_emitted += len(thoughts)
                 await self._say(form.thought("".join(thoughts)), thoughts)
-        for some in self._in_events(words):
+        for some in self._in_events(answer.words):
             call.tokens_emitted += len(some)
             await self._say(form.words(some), some)
+        for function_call in answer.calls:
+            await self._call(function_call)
+
+    async def _call(self, call: FunctionCall) -> None:
+        form = self._form
+        if form.dialect.whole_calls and not call.is_whole:
+            return
+        await self.write(form.call(call))
+        is_one_event = form.dialect.whole_calls
+        pieces = [call.arguments] if is_one_event else self._in_events(call.arguments)
+        for some in pieces:
+            self._exchange.call.tokens_emitted += len(some)
+            await self._say(form.arguments(call, some), some)
 
     async def write(self, blocks: Iterator[bytes] | list[bytes]) -> None:
         """Write events; steering may add a comment to each, or split it."""

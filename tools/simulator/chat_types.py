@@ -6,16 +6,16 @@ from typing import Protocol
 
 from simulator.answer import Answer, Ending
 from simulator.exchange import Exchange
+from simulator.functions import FunctionCall, Task
 from simulator.provider import Json
-
-TOKENS_PER_MESSAGE = 4
+from simulator.tokens import TOKENS_PER_MESSAGE
 
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
     """A chat request. `texts` are all its messages, `question` the last message of the user.
     `bound` limits the tokens of the answer; `thoughts` is the number of reasoning tokens unless
-    steered."""
+    steered. `other_tokens` are those of functions, earlier calls and pictures."""
 
     model: str
     stream: bool
@@ -23,11 +23,14 @@ class ChatRequest:
     question: str
     bound: int | None
     thoughts: int = 0
+    task: Task | None = None
+    other_tokens: int = 0
 
     @property
     def prompt_tokens(self) -> int:
-        """The words of all messages, and a constant number of tokens for each message."""
-        return sum(len(text.split()) + TOKENS_PER_MESSAGE for text in self.texts)
+        """The words of all messages, a constant number of tokens for each message, and others."""
+        words = sum(len(text.split()) + TOKENS_PER_MESSAGE for text in self.texts)
+        return words + self.other_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +54,13 @@ class Chat:
     created: int
 
     def usage(self, words: int | None = None) -> Usage | None:
-        """The usage to report after `words` words, or after all; true unless steered."""
+        """The usage to report after `words` spoken tokens, or after all; true unless steered."""
         call, options = self.exchange.call, self.exchange.steering
         if options.no_usage:
             return None
         if options.zero_usage:
             return Usage(0, 0, 0)
-        text = len(self.answer.words) if words is None else words
+        text = len(self.answer.spoken) if words is None else words
         read = call.cached_tokens
         written = min(options.cache_write_tokens, call.prompt_tokens - read)
         return Usage(call.prompt_tokens, text, len(self.answer.reasoning), read, written)
@@ -74,7 +77,8 @@ class Dialect:
     `answers_blocked_prompts`: a prompt that moderation blocks gets an answer; on other wires it
     gets a 400 with `blocked_message` and the code `blocked_code`. `plain_error_in_200`: a streamed
     call that fails late is answered with plain JSON. `comment` is the text of a stream's comments;
-    `opens_with_comment`: a stream begins with one.
+    `opens_with_comment`: a stream begins with one. `whole_calls`: a call comes in one event, or not
+    at all.
     """
 
     shows_thoughts: bool = True
@@ -85,6 +89,7 @@ class Dialect:
     crlf: bool = False
     comment: str = "keep-alive"
     opens_with_comment: bool = False
+    whole_calls: bool = False
 
 
 class Form(Protocol):
@@ -100,6 +105,14 @@ class Form(Protocol):
     def thought(self, text: str) -> Iterator[bytes]: ...
 
     def words(self, tokens: Sequence[str]) -> Iterator[bytes]: ...
+
+    def call(self, call: FunctionCall) -> Iterator[bytes]:
+        """The beginning of the next call."""
+        ...
+
+    def arguments(self, call: FunctionCall, tokens: Sequence[str]) -> Iterator[bytes]:
+        """Some tokens of the arguments of the call that began last."""
+        ...
 
     def closing(self) -> Iterator[bytes]: ...
 

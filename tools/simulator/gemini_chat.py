@@ -7,10 +7,16 @@ from simulator.answer import Ending
 from simulator.chat_stream import event
 from simulator.chat_types import Chat, Dialect, Usage
 from simulator.exchange import Arrival
+from simulator.functions import FunctionCall
 from simulator.provider import Json, Problem, Refused
 
 _SIGNATURE = "c2lnbmVkIGJ5IHRoZSBzaW11bGF0b3I="
-_FINISH_REASONS: dict[Ending, str] = {"stop": "STOP", "length": "MAX_TOKENS", "refusal": "SAFETY"}
+_FINISH_REASONS: dict[Ending, str] = {
+    "stop": "STOP",
+    "calls": "STOP",
+    "length": "MAX_TOKENS",
+    "refusal": "SAFETY",
+}
 
 
 async def whole(arrival: Arrival) -> str:
@@ -33,7 +39,10 @@ async def _respond(arrival: Arrival, *, streams: bool) -> str:
             raise Refused(Problem(400, "The simulator sends pictures only in whole answers."))
         return await gemini_images.respond(arrival, body)
     dialect = Dialect(
-        shows_thoughts=body.thinking.include_thoughts, answers_blocked_prompts=True, crlf=True
+        shows_thoughts=body.thinking.include_thoughts,
+        answers_blocked_prompts=True,
+        crlf=True,
+        whole_calls=True,
     )
     return await chat.respond(
         arrival, body.chat_request(model, stream=streams), lambda chat: _Content(chat, dialect)
@@ -47,7 +56,8 @@ class _Content:
         self._chat = chat
         self._call = chat.exchange.call
         self._answer = chat.answer
-        self._words_sent = 0  # words so far
+        self._words_sent = 0  # words so far, and those of arguments
+        self._calls = 0  # sent so far
         self.dialect = dialect
 
     def whole(self) -> Json:
@@ -58,6 +68,7 @@ class _Content:
             parts.append({"text": "".join(self._answer.reasoning), "thought": True})
         if self._answer.words:
             parts.append({"text": self._answer.text} | self._signature())
+        parts += [part for call in self._answer.calls for part in self._call_part(call)]
         return self._response(parts, self._chat.usage(), self._chat.finish(_FINISH_REASONS))
 
     def opening(self) -> Iterator[bytes]:
@@ -70,6 +81,15 @@ class _Content:
     def words(self, tokens: Sequence[str]) -> Iterator[bytes]:
         self._words_sent += len(tokens)
         yield event(self._response([{"text": "".join(tokens)}], self._so_far()))
+
+    def call(self, call: FunctionCall) -> Iterator[bytes]:
+        """A call has no beginning of its own."""
+        return iter(())
+
+    def arguments(self, call: FunctionCall, tokens: Sequence[str]) -> Iterator[bytes]:
+        self._words_sent += len(tokens)
+        if parts := self._call_part(call):
+            yield event(self._response(parts, self._so_far()))
 
     def closing(self) -> Iterator[bytes]:
         """The finish reason, on an empty part if there was any text."""
@@ -95,6 +115,16 @@ class _Content:
         if usage is None or not self._chat.exchange.steering.restate_usage:
             return usage
         return Usage(1, usage.text, 0)
+
+    def _call_part(self, call: FunctionCall) -> list[Json]:
+        """The part of a call; none where it was cut, or is malformed. The first has a signature."""
+        values = call.object
+        if values is None or not call.is_whole:
+            return []
+        self._calls += 1
+        named = {"id": f"{self._call.id[:6]}{self._calls:02}", "name": call.name, "args": values}
+        signature = {"thoughtSignature": _SIGNATURE} if self._calls == 1 else {}
+        return [{"functionCall": named} | signature]
 
     def _signature(self) -> Json:
         return {"thoughtSignature": _SIGNATURE} if self._answer.reasoning else {}

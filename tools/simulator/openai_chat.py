@@ -7,6 +7,7 @@ from simulator.answer import Ending
 from simulator.chat_stream import event, line
 from simulator.chat_types import Chat, Dialect
 from simulator.exchange import Arrival
+from simulator.functions import FunctionCall
 from simulator.provider import Json
 from simulator.vendors import Vendor
 
@@ -18,7 +19,9 @@ async def respond(arrival: Arrival) -> str:
     vendor = vendors.named(arrival.call.provider)
     body = openai_request.read(arrival.body, vendor)
     return await chat.respond(
-        arrival, body.chat_request(), lambda chat: _Completion(chat, vendor, body.include_usage)
+        arrival,
+        body.chat_request(vendor),
+        lambda chat: _Completion(chat, vendor, body.include_usage),
     )
 
 
@@ -30,6 +33,7 @@ class _Completion:
         self._call = chat.exchange.call
         self._vendor = vendor
         self._include_usage = include_usage
+        self._calls = 0  # begun so far
 
     @property
     def dialect(self) -> Dialect:
@@ -56,6 +60,16 @@ class _Completion:
     def words(self, tokens: Sequence[str]) -> Iterator[bytes]:
         yield event(self._chunk({"content": "".join(tokens)}))
 
+    def call(self, call: FunctionCall) -> Iterator[bytes]:
+        """The name comes first, with empty arguments."""
+        self._calls += 1
+        entry = self._entry(self._calls - 1, call.name, "")
+        yield event(self._chunk({"tool_calls": [{"index": self._calls - 1} | entry]}))
+
+    def arguments(self, call: FunctionCall, tokens: Sequence[str]) -> Iterator[bytes]:
+        piece = {"index": self._calls - 1, "function": {"arguments": "".join(tokens)}}
+        yield event(self._chunk({"tool_calls": [piece]}))
+
     def closing(self) -> Iterator[bytes]:
         """The finish reason, the usage where the vendor puts it, the end."""
         usage, finish = self._usage(), self._chunk({}, self._finish)
@@ -81,7 +95,7 @@ class _Completion:
 
     @property
     def _finish(self) -> str:
-        words: dict[Ending, str] = {"stop": "stop", "length": "length"}
+        words: dict[Ending, str] = {"stop": "stop", "length": "length", "calls": "tool_calls"}
         return self._chat.finish(words | {"refusal": self._vendor.filtered})
 
     @property
@@ -92,12 +106,24 @@ class _Completion:
         """The whole text and, where the vendor shows it, the reasoning."""
         answer = self._chat.answer
         message: Json = {"content": answer.text}
+        if answer.calls:
+            calls = enumerate(answer.calls)
+            entries = [self._entry(index, call.name, call.text) for index, call in calls]
+            message = {"content": answer.text or None, "tool_calls": entries}
         if not answer.reasoning or not self.dialect.shows_thoughts:
             return message
         thought = self._thought("".join(answer.reasoning))
         if self._vendor.reasoning == "content":
-            return {"content": [*thought["content"], {"type": "text", "text": answer.text}]}
+            text = [{"type": "text", "text": answer.text}]
+            return message | {"content": [*thought["content"], *text]}
         return message | thought
+
+    def _entry(self, index: int, name: str, arguments: str) -> Json:
+        """A call with its id, which differs from those of all other answers."""
+        unique = f"{self._call.id[:7]}{index:02}"
+        call_id = unique if self._vendor.short_ids else f"call_{self._call.id[7:22]}{unique}"
+        function = {"name": name, "arguments": arguments}
+        return {"id": call_id, "type": "function", "function": function}
 
     def _thought(self, text: str) -> Json:
         if self._vendor.reasoning == "content":

@@ -1,7 +1,7 @@
 """Steering: a `@sim {json}` line in a prompt that controls the simulator. Real providers read it as
 text."""
 
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 
@@ -25,6 +25,13 @@ class InvalidSteering(Exception):
     """The steering line is invalid; the text says why."""
 
 
+class SteeredCall(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A call of a function; a text as its arguments is sent as it is."""
+
+    name: str
+    arguments: dict[str, Any] | str = {}
+
+
 class Steering(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The options of an answer; without them an answer is as usual. At most one fault.
 
@@ -35,6 +42,9 @@ class Steering(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     - `refusal`: the model declines, without words unless `text` or `tokens` give some. `blocked`:
       moderation stops the prompt. Both as the provider does it, for pictures too.
     - `finish`: the finish reason in the provider's words; for FLUX the final status.
+    - `tool_calls` are made, offered or not, after the words of `text` or `tokens`, until they have
+      results; each word of their arguments is a token like any other. `calls_forever`: results
+      count for nothing, whoever decided on the calls. `bad_arguments`: they are no JSON.
     - `no_usage`, `zero_usage`; `restate_usage`: early usage in a stream is too low.
 
     Times and format:
@@ -97,6 +107,9 @@ class Steering(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     refusal: bool = False
     blocked: bool = False
     finish: str | None = None
+    tool_calls: Annotated[tuple[SteeredCall, ...], msgspec.Meta(max_length=200)] | None = None
+    calls_forever: bool = False
+    bad_arguments: bool = False
     no_usage: bool = False
     zero_usage: bool = False
     restate_usage: bool = False

@@ -20,6 +20,10 @@ class Vendor:
     `finish` is the chunk with the finish reason, and `choice` the choice in that chunk, both sent
     always. `reasoning` is the field of a message with the reasoning; `content`: the reasoning is a
     part of the content. `error_with_choices`: an error in mid-stream is a chunk like the others.
+    `outputs` are the forms of answers besides text, and `wants_the_word_json`: any object comes
+    only where the prompt says JSON. `sees`: pictures are taken. `short_ids`: ids of calls have nine
+    letters and digits. `wants_reasoning` is the error where a call comes back without the
+    reasoning before it, which the model has for each call; empty where nobody wants it.
     """
 
     models: tuple[str, ...] = ("simulated-model",)
@@ -34,6 +38,11 @@ class Vendor:
     error_with_choices: bool = False
     dialect: Dialect = _USUAL_DIALECT
     retry_after_header: bool = True
+    outputs: tuple[str, ...] = ("json_object", "json_schema")
+    wants_the_word_json: bool = False
+    sees: bool = True
+    short_ids: bool = False
+    wants_reasoning: str = ""
 
     def require_key(self, connection: Connection) -> None:
         if not self.keyless:
@@ -54,6 +63,7 @@ _VENDORS = {
         models=("gpt-6.1-sol", "gpt-6.1-terra", "gpt-6-luna", "gpt-transcribe"),
         refuses=frozenset({"max_tokens"}),
         dialect=Dialect(shows_thoughts=False),
+        wants_the_word_json=True,
     ),
     "xai": Vendor(
         models=("grok-4.7",),
@@ -62,7 +72,14 @@ _VENDORS = {
         dialect=Dialect(plain_error_in_200=True),
     ),
     "deepseek": Vendor(
-        models=("deepseek-v4-pro",), usage_chunk="finish", usage=vendor_usage.deepseek
+        models=("deepseek-v4-pro",),
+        usage_chunk="finish",
+        usage=vendor_usage.deepseek,
+        outputs=("json_object",),
+        wants_the_word_json=True,
+        sees=False,
+        wants_reasoning="The reasoning_content in the thinking mode must be passed back to the "
+        "API.",
     ),
     "mistral": Vendor(
         models=("mistral-medium-2604",),
@@ -71,6 +88,7 @@ _VENDORS = {
         usage=vendor_usage.mistral,
         problem=vendor_errors.flat,
         reasoning="content",
+        short_ids=True,
     ),
     "qwen": Vendor(
         models=("qwen3.8-max",),
@@ -82,6 +100,8 @@ _VENDORS = {
         usage_chunk="choice",
         usage=vendor_usage.flat,
         problem=vendor_errors.short,
+        wants_reasoning="thinking is enabled but reasoning_content is missing in assistant tool "
+        "call message at index {index}",
     ),
     "zai": Vendor(
         models=("glm-5.2",),

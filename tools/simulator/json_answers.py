@@ -1,0 +1,63 @@
+"""Answers in JSON: by a schema or, where there is none, in the form that the prompt shows."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from simulator import schemas
+from simulator.findings import find
+
+_LONGEST_EXAMPLE = 4000  # characters
+
+
+def written(schema: Mapping[str, Any], texts: Sequence[str], question: str, told: str) -> str:
+    """The JSON that obeys the schema. An empty schema takes any object: one with the properties of
+    the last example in the prompt. `told` is what is said of results and pictures."""
+    findings = find(f"{question}\n{told}", answer=told or " ".join(question.split())[:200])
+    if not schema:
+        schema = _schema_of(_example(texts)) or _ANY
+    return json.dumps(schemas.value_of(schema, findings), ensure_ascii=False)
+
+
+_ANY = {"type": "object", "properties": {"answer": {"type": "string"}}, "required": ["answer"]}
+
+
+def _example(texts: Sequence[str]) -> Any:
+    """The last object in JSON that stands in a text and is not empty."""
+    decoder = json.JSONDecoder()
+    for text in reversed(texts):
+        start = text.rfind("{")
+        while start >= 0:
+            try:
+                found, _ = decoder.raw_decode(text[start : start + _LONGEST_EXAMPLE])
+            except (ValueError, RecursionError):
+                found = None
+            if found and not _is_inside(text, start):
+                return found
+            start = text.rfind("{", 0, start)
+    return None
+
+
+def _is_inside(text: str, start: int) -> bool:
+    """Does the object belong to another one that begins before it?"""
+    return text[:start].rstrip().endswith(("[", ":", ","))
+
+
+def _schema_of(example: Any) -> dict[str, Any] | None:
+    """A schema of the example's own form; every property is required. None for no example."""
+    match example:
+        case None:
+            return None
+        case dict():
+            parts = {name: _schema_of(value) or {"type": "null"} for name, value in example.items()}
+            return {"type": "object", "properties": parts, "required": list(parts)}
+        case list():
+            return {
+                "type": "array",
+                "items": (_schema_of(example[0]) if example else {"type": "string"}),
+            }
+        case bool():
+            return {"type": "boolean"}
+        case int() | float():
+            return {"type": "integer" if isinstance(example, int) else "number"}
+    return {"type": "string"}

@@ -1,0 +1,40 @@
+"""What is open in a conversation: the last question, and the results and pictures since."""
+
+from collections.abc import Iterable
+
+from simulator.functions import Result
+from simulator.sights import Sight
+
+_OBSERVATION = "Observation:"
+
+
+class Turns:
+    """Listens to the turns of a conversation in their order.
+
+    `has_tools`: some clients send results as a user's message with the word Observation before it.
+    """
+
+    def __init__(self, *, has_tools: bool) -> None:
+        self.question = ""
+        self.results: list[Result] = []
+        self.sights: list[Sight] = []
+        self._has_tools = has_tools
+        self._names: dict[str, str] = {}
+
+    def asked(self, text: str, sights: Iterable[Sight] = ()) -> None:
+        """A message of the user. Pictures alone after results belong to the results."""
+        if self._has_tools and text.startswith(_OBSERVATION):
+            self.results.append(Result("", text.removeprefix(_OBSERVATION).strip()))
+        elif text.strip() or not self.results:
+            self.question = text
+            self.results, self.sights = [], []
+        self.sights += sights
+
+    def called(self, call_id: str, name: str) -> None:
+        """A call that the model asked for."""
+        self._names[call_id] = name
+
+    def answered(self, call_id: str, text: str, sights: Iterable[Sight] = ()) -> None:
+        """The result of a call."""
+        self.results.append(Result(self._names.get(call_id, ""), text))
+        self.sights += sights
