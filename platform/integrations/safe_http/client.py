@@ -21,6 +21,7 @@ from integrations.safe_http.errors import (
     AnswerTooLarge,
     NoAnswer,
     NotSent,
+    RedirectRefused,
     UnusableAnswer,
 )
 from integrations.safe_http.network import CheckedNetwork, deadline, seconds_left
@@ -131,7 +132,7 @@ class Client:
                 break
             target = request.url.join(answer.headers.get("location", ""))
             if _origin(target) != _origin(request.url):
-                raise UnusableAnswer(f"{request.url.host} redirects to another host.")
+                raise RedirectRefused(f"{request.url.host} redirects to another host.")
             request = self._http.build_request(request.method, target, headers=request.headers)
             answer = self._send(request, max_bytes)
         return answer
@@ -141,7 +142,7 @@ class Client:
             response = self._http.send(request, stream=True)
         except httpx.RemoteProtocolError:
             # httpx reads where a redirect leads, although it does not follow it.
-            raise UnusableAnswer(f"{request.url.host} redirects to no address.") from None
+            raise RedirectRefused(f"{request.url.host} redirects to no address.") from None
         try:
             if response.headers.get("content-encoding", "identity") != "identity":
                 raise UnusableAnswer(f"{request.url.host} answers compressed.")
@@ -205,6 +206,23 @@ class _Body(httpx.SyncByteStream):
 
     def close(self) -> None:
         self._response.close()
+
+
+def fetch(
+    url: str, *, seconds: float, max_bytes: int, media_types: Sequence[str], max_redirects: int
+) -> Answer:
+    """The answer to a single GET of a URL that a user names, as it is written. Raises what
+    `Client.request` does."""
+    whole = read_url(url)
+    with Client(str(whole.copy_with(raw_path=b""))) as client:
+        return client.request(
+            "GET",
+            whole.raw_path.decode("ascii"),
+            seconds=seconds,
+            max_bytes=max_bytes,
+            media_types=media_types,
+            max_redirects=max_redirects,
+        )
 
 
 def read_url(text: str) -> httpx.URL:

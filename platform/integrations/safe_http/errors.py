@@ -22,6 +22,10 @@ class UnusableAnswer(OutboundError):
     """The answer is of another type than expected, cannot be read, or leads to another host."""
 
 
+class RedirectRefused(UnusableAnswer):
+    """The answer leads to another host, or to no address."""
+
+
 class AnswerTooLarge(UnusableAnswer):
     """The answer is longer than it may be."""
 

@@ -26,8 +26,9 @@ deadline: ContextVar[float] = ContextVar("deadline")
 _MAX_TRIED = 3
 # Seconds for one of them.
 _CONNECT_SECONDS = 5.0
-# `getaddrinfo` cannot be interrupted: it is left to a thread that nobody waits for any more.
-_resolvers = ThreadPoolExecutor(8, thread_name_prefix="resolve")
+# `getaddrinfo` cannot be interrupted: it is left to a thread that nobody waits for any more. There
+# are many, as a user can name hosts whose resolver is silent.
+_resolvers = ThreadPoolExecutor(32, thread_name_prefix="resolve")
 
 
 def seconds_left(late: type[httpcore.TimeoutException] = httpcore.ReadTimeout) -> float:

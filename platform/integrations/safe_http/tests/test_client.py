@@ -11,7 +11,7 @@ from pytest_django import Settings
 from common.tests.upstream import JSON, Call, Upstream
 from common.tests.upstream import Answer as Prepared
 from integrations.safe_http import errors
-from integrations.safe_http.client import Answer, Client
+from integrations.safe_http.client import Answer, Client, fetch
 from tests.stopwatch import Stopwatch
 
 
@@ -136,6 +136,16 @@ async def test_no_redirect_leads_to_another_host(host: Host, to: str) -> None:
     with pytest.raises(errors.UnusableAnswer, match="redirects"):
         await host.call(path="/old", max_redirects=3)
     assert len(host.upstream.calls) == 1
+
+
+async def test_a_url_that_a_user_names_is_fetched_as_it_is_written(host: Host) -> None:
+    url = f"{host.url}/a%2Fb/?signature=x%2B/"
+    options: dict[str, Any] = {"max_bytes": 9, "media_types": (JSON,), "max_redirects": 0}
+    answer = await asyncio.to_thread(lambda: fetch(url, seconds=5, **options))
+    assert answer.body == b"{}"
+    [call] = host.upstream.calls
+    assert (call.method, call.path) == ("GET", "/v1/a%2Fb/?signature=x%2B/")
+    assert not {"authorization", "cookie", "referer"} & {*call.headers}
 
 
 async def test_redirects_end(host: Host) -> None:
