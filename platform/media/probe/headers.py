@@ -1,11 +1,13 @@
 """The type and the size of pictures by their headers. Nothing is decoded."""
 
+import io
 from collections.abc import Iterator
 from struct import unpack
 from typing import IO, NamedTuple
 
 _PNG = b"\x89PNG\r\n\x1a\n"
 _JPEG = b"\xff\xd8"
+_GIFS = (b"GIF87a", b"GIF89a")
 # Segments in front of the frame header. Profiles and previews take some hundred of them.
 _MAX_SEGMENTS = 1_000
 # Start of frame, whatever the compression: C0 to CF without DHT, JPG and DAC (ITU T.81, B.1.1.3).
@@ -35,6 +37,19 @@ def read_header(file: IO[bytes]) -> Header | None:
     else:
         return None
     return Header(media_type, *size) if size is not None and all(size) else None
+
+
+def read_still_header(data: bytes) -> Header | None:
+    """The header of a PNG, JPEG, WebP or GIF picture; None of any other file."""
+    return _gif_header(data) or read_header(io.BytesIO(data))
+
+
+def _gif_header(data: bytes) -> Header | None:
+    """The size is that of the logical screen (GIF89a, 18)."""
+    if len(data) < 10 or not data.startswith(_GIFS):
+        return None
+    width, height = unpack("<HH", data[6:10])
+    return Header("image/gif", width, height) if width and height else None
 
 
 def _png_size(head: bytes) -> tuple[int, int] | None:

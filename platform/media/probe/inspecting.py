@@ -4,7 +4,8 @@ import asyncio
 import signal
 import subprocess
 import threading
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import IO, cast
 
 import msgspec
@@ -13,9 +14,9 @@ import structlog
 from common.confinement import BAD_FILE, start
 from common.errors import ServiceUnavailable
 from common.loop_local import LoopLocal
-from common.places import Places
-from media.probe.errors import UnusableMedia
-from media.probe.types import Facts, Inspected, MediaKind
+from common.places import LoopPlaces, Places
+from media.probe.errors import UnusableMedia, UnusablePicture
+from media.probe.types import LENGTH_BYTES, Facts, Inspected, MediaKind
 
 log = structlog.get_logger(__name__)
 
@@ -32,6 +33,10 @@ _UNDECODABLE = "It cannot be decoded."
 _places = LoopLocal(lambda: asyncio.Semaphore(_MAX_BUSY))
 # Those of users' own files, and the seconds that others wait: nobody's uploads delay results.
 _places_of_users = Places(_MAX_BUSY, seconds=5.0)
+# Those of pictures in requests, whose senders wait for an answer of some seconds anyway.
+_places_of_requests = LoopLocal(lambda: LoopPlaces(_MAX_BUSY, seconds=10.0))
+STILLS_SECONDS = 30.0
+_LONGEST_LINE = 200  # bytes
 _decode_facts = msgspec.json.Decoder(Facts).decode
 
 
@@ -66,7 +71,62 @@ def inspect_upload(
             process.kill()
 
 
+async def inspect_stills(
+    stills: Sequence[bytes], *, owner: Hashable, timeout: float = STILLS_SECONDS
+) -> None:
+    """Decode pictures of one request of an `owner`, one request of an owner at a time.
+
+    Raises UnusablePicture for the first that is no PNG, JPEG, WebP or GIF which can be decoded, or
+    is animated; ServiceUnavailable as `inspect` does, and where no place becomes free.
+    """
+    async with _places_of_requests.get().acquire(owner):
+        process = start("media.probe.still_inspector")
+        try:
+            await asyncio.to_thread(_check_stills, process, stills, timeout)
+        finally:
+            process.kill()
+
+
+def _check_stills(
+    process: "subprocess.Popen[bytes]", stills: Sequence[bytes], seconds: float
+) -> None:
+    with _ended_after(process, seconds) as is_late:
+        for index, data in enumerate(stills):
+            answer = _answer(process, data)
+            if not answer:
+                break
+            if reason := answer.decode().strip():
+                raise UnusablePicture(index, reason)
+        else:
+            return
+    try:
+        check_end(process.returncode, b"", is_late=is_late.is_set())
+    except UnusableMedia as error:
+        raise UnusablePicture(index, error.reason) from None
+    raise ServiceUnavailable
+
+
+def _answer(process: "subprocess.Popen[bytes]", data: bytes) -> bytes:
+    """The line about a picture; empty where the process has ended."""
+    stdin = cast(IO[bytes], process.stdin)
+    with suppress(BrokenPipeError):
+        stdin.write(len(data).to_bytes(LENGTH_BYTES))
+        stdin.write(data)
+        stdin.flush()
+    return cast(IO[bytes], process.stdout).readline(_LONGEST_LINE)
+
+
 def _outcome(process: "subprocess.Popen[bytes]", seconds: float) -> Inspected:
+    with _ended_after(process, seconds) as is_late:
+        output = cast(IO[bytes], process.stdout).read(_MAX_OUTPUT)
+    check_end(process.returncode, output, is_late=is_late.is_set())
+    return _read(output)
+
+
+@contextmanager
+def _ended_after(process: "subprocess.Popen[bytes]", seconds: float) -> Iterator[threading.Event]:
+    """A block with a process that has ended after it. After so many `seconds` it is killed, and the
+    event set."""
     is_late = threading.Event()
 
     def end() -> None:
@@ -76,12 +136,11 @@ def _outcome(process: "subprocess.Popen[bytes]", seconds: float) -> Inspected:
     deadline = threading.Timer(seconds, end)
     deadline.start()
     try:
-        with process:
-            output = cast(IO[bytes], process.stdout).read(_MAX_OUTPUT)
+        # What it has not read may be left.
+        with suppress(BrokenPipeError), process:
+            yield is_late
     finally:
         deadline.cancel()
-    check_end(process.returncode, output, is_late=is_late.is_set())
-    return _read(output)
 
 
 def check_end(status: int, output: bytes, *, is_late: bool) -> None:

@@ -7,7 +7,7 @@ from PIL import Image
 
 from media.probe.bounds import THUMBNAIL_SIDE, check_size
 from media.probe.errors import UnusableMedia
-from media.probe.headers import read_header
+from media.probe.headers import Header, read_header
 from media.probe.types import Facts, Inspected
 
 _FORMATS = ("JPEG", "PNG", "WEBP")
@@ -33,10 +33,15 @@ def inspect(file: IO[bytes]) -> Inspected:
     check_size(width, height)
     file.seek(0)
     with Image.open(file, formats=_FORMATS) as image:
-        if image.size != (width, height):
-            raise UnusableMedia("Its header and its content have different sizes.")
+        check_decoded_size(image, header)
         thumbnail = make_thumbnail(image)
     return Inspected(Facts(media_type=media_type, width=width, height=height), thumbnail)
+
+
+def check_decoded_size(image: Image.Image, header: Header) -> None:
+    """Raise UnusableMedia where the decoder has another size than the header."""
+    if image.size != (header.width, header.height):
+        raise UnusableMedia("Its header and its content have different sizes.")
 
 
 def make_thumbnail(image: Image.Image) -> bytes:

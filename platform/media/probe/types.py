@@ -6,6 +6,9 @@ from msgspec import Struct
 
 MediaKind = Literal["image", "video", "model"]
 
+# Of the length that is in front of each picture for `media.probe.still_inspector`.
+LENGTH_BYTES = 4
+
 
 class Facts(Struct, frozen=True, kw_only=True):
     """`width` and `height` are in pixels; a 3D model has none. `seconds` is the length of a

@@ -15,13 +15,13 @@ from media.probe.inspecting import check_end, inspect
 from media.probe.tests.samples import film, inspected, picture
 
 
-def inspectors() -> list[psutil.Process]:
-    return [child for child in psutil.Process().children() if is_inspector(child)]
+def inspectors(module: str = "media.probe.inspector") -> list[psutil.Process]:
+    return [child for child in psutil.Process().children() if runs(child, module)]
 
 
-def is_inspector(process: psutil.Process) -> bool:
+def runs(process: psutil.Process, module: str) -> bool:
     with suppress(psutil.NoSuchProcess):  # it may end while it is looked at
-        return "media.probe.inspector" in process.cmdline()
+        return module in process.cmdline()
     return False
 
 
