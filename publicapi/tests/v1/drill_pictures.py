@@ -1,0 +1,75 @@
+"""An account that shows many pictures at once stalls nobody else's requests."""
+
+import asyncio
+import base64
+import io
+import time
+from collections import Counter
+from uuid import uuid4
+
+import psutil
+from PIL import Image
+
+from common.errors import ServiceUnavailable
+from media.probe.tests.samples import picture
+from publicapi.v1.pictures import MAX_PICTURES, PictureUrl, load_pictures
+
+REQUESTS = 100
+
+
+def requested(data: bytes) -> list[PictureUrl]:
+    """A request full of this picture."""
+    url = f"data:image/png;base64,{base64.b64encode(data).decode()}"
+    return [PictureUrl(url, "auto", "messages[0].content[0]")] * MAX_PICTURES
+
+
+def dense() -> bytes:
+    """A picture of 5 million pixels and 330 kB: a request may have 20 of these."""
+    file = io.BytesIO()
+    Image.effect_noise((500, 500), 90).resize((2_500, 2_000)).save(file, "JPEG", quality=50)
+    return file.getvalue()
+
+
+async def longest_pause(until: asyncio.Event) -> float:
+    """The longest time, in seconds, that the event loop did nothing else."""
+    longest, before = 0.0, time.perf_counter()
+    while not until.is_set():
+        await asyncio.sleep(0.005)
+        now = time.perf_counter()
+        longest, before = max(longest, now - before), now
+    return longest
+
+
+async def test_a_hundred_requests_of_one_account_stall_nobody() -> None:
+    alice, bob, done = uuid4(), uuid4(), asyncio.Event()
+    counts: Counter[str] = Counter()
+    large = requested(dense())
+
+    async def show() -> None:
+        try:
+            await load_pictures(large, alice)
+            counts["shown"] += 1
+        except ServiceUnavailable:
+            counts["refused"] += 1
+
+    process = psutil.Process()
+    before = process.memory_info().rss
+    pause = asyncio.create_task(longest_pause(done))
+    hers = [asyncio.create_task(show()) for _ in range(REQUESTS)]
+    await asyncio.sleep(0.5)
+    waits = []
+    for _ in range(5):
+        began = time.perf_counter()
+        await load_pictures(requested(picture("PNG"))[:1], bob)
+        waits.append(time.perf_counter() - began)
+    await asyncio.gather(*hers)
+    done.set()
+    longest = await pause
+    grown = process.memory_info().rss - before
+    print(f"{counts}, pause {longest:.3f} s, bob {max(waits):.2f} s, grown {grown:,}")  # noqa: T201
+
+    assert counts.total() == REQUESTS
+    assert counts["shown"] >= 1
+    assert longest < 0.25
+    assert max(waits) < 5
+    assert grown < 300_000_000
