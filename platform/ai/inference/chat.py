@@ -33,12 +33,20 @@ from ai.providers.types import (
 )
 from billing.types import Checkpoint, Ending
 from billing.units import Units
-from common.errors import DomainError
+from common.errors import DomainError, ServiceUnavailable
+from common.memory_budget import MemoryBudget
 
 log = structlog.get_logger(__name__)
 
 CHECKPOINT_SECONDS = 2.0
 CHECKPOINT_TOKENS = 256
+# Bytes that the pictures of the calls of one process take, and those of one account: each is also
+# in the request, as base64, and in what is sent of that.
+MAX_MEMORY = 512 * 1024 * 1024
+MAX_MEMORY_OF_ACCOUNT = 192 * 1024 * 1024
+_COPIES = 4
+
+_memory = MemoryBudget(MAX_MEMORY)
 
 
 class Ticker:
@@ -210,6 +218,19 @@ class ChatRunner(CallRunner[ChatCall, ChatAnswer]):
         if not fresh or (fresh < CHECKPOINT_TOKENS and now - self._saved_at < CHECKPOINT_SECONDS):
             return None
         return self.checkpoint()
+
+    async def _run(self) -> None:
+        """Run the call if there is memory for its pictures."""
+        shown = [
+            image for message in self.call.messages if message.parts for image in message.images
+        ]
+        with _memory.share(str(self.call.account_id), MAX_MEMORY_OF_ACCOUNT) as share:
+            try:
+                share.reserve(_COPIES * sum(len(image.data) for image in shown))
+            except ServiceUnavailable as refusal:
+                self.refuse(refusal)
+                return
+            await super()._run()
 
     async def _call_provider(self, seconds: float) -> None:
         call, request = self.call, self.call.request
