@@ -74,7 +74,7 @@ def compose(
     """
     if steering.blocked:
         return Answer((), (), "blocked")
-    calls = decisions.calls_of(task, texts[-1] if texts else "", steering) if task else ()
+    calls = decisions.calls_of(task, texts, steering) if task else ()
     words = _words(texts, model, steering, task, calls)
     if steering.reasoning_tokens is not None:
         thoughts = steering.reasoning_tokens

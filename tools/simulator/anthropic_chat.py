@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 
-from simulator import anthropic_request, chat
+from simulator import anthropic_request, chat, signatures
 from simulator.answer import Ending
 from simulator.chat_stream import event
 from simulator.chat_types import Chat, Dialect, Usage
 from simulator.exchange import Arrival
 from simulator.functions import FunctionCall
-from simulator.provider import Json
+from simulator.provider import Json, Problem, Refused
 
-_SIGNATURE = "c2lnbmVkIGJ5IHRoZSBzaW11bGF0b3I="
+_BINDING = "thinking-binding-controls"  # the beta that has the field
 _STOP_REASONS: dict[Ending, str] = {
     "stop": "end_turn",
     "calls": "tool_use",
@@ -22,6 +22,8 @@ _STOP_REASONS: dict[Ending, str] = {
 async def respond(arrival: Arrival) -> str:
     """Answer one call and return its outcome. Raises `Refused`, `CallerGone`."""
     body = anthropic_request.read(arrival.body)
+    if body.binds_thinking and _BINDING not in arrival.connection.headers.get("anthropic-beta", ""):
+        raise Refused(Problem(400, "thinking.block_binding: Extra inputs are not permitted"))
     dialect = Dialect(
         shows_thoughts=body.shows_thoughts,
         blocked_code=None,
@@ -46,7 +48,7 @@ class _Message:
         content: list[Json] = []
         if self._answer.reasoning:
             thinking = "".join(self._answer.reasoning) if self.dialect.shows_thoughts else ""
-            content.append({"type": "thinking", "thinking": thinking, "signature": _SIGNATURE})
+            content.append({"type": "thinking", "thinking": thinking, "signature": self._signature})
         if self._answer.words:
             content.append({"type": "text", "text": self._answer.text})
         for index, call in enumerate(self._answer.calls):
@@ -106,13 +108,17 @@ class _Message:
         if self._open is None:
             return
         if self._open == "thinking":
-            yield self._delta({"type": "signature_delta", "signature": _SIGNATURE})
+            yield self._delta({"type": "signature_delta", "signature": self._signature})
         yield _event("content_block_stop", index=self._index)
         self._open = None
         self._index += 1
 
     def _delta(self, delta: Json) -> bytes:
         return _event("content_block_delta", index=self._index, delta=delta)
+
+    @property
+    def _signature(self) -> str:
+        return signatures.sign("".join(self._answer.reasoning))
 
     def _tool_use(self, number: int, name: str, values: Json) -> Json:
         """A call with its id, which differs from those of all other answers."""

@@ -5,7 +5,11 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, Raw
 
+from simulator import anthropic_blocks, anthropic_tools, sights
+from simulator.anthropic_blocks import Block, Turn, joined
+from simulator.anthropic_tools import Format, Tool, ToolChoice
 from simulator.chat_types import ChatRequest
+from simulator.functions import Task
 from simulator.provider import Problem, Refused
 
 MAX_OUTPUT_TOKENS = 128_000
@@ -14,39 +18,16 @@ _THOUGHTS = {"low": 4, "medium": 8, "high": 12, "xhigh": 16, "max": 20}
 _SAMPLING = ("temperature", "top_p", "top_k")
 
 
-class Block(msgspec.Struct):
-    type: Literal["text"]
-    text: str
-    cache_control: Raw = Raw()
-
-
-class Turn(msgspec.Struct, forbid_unknown_fields=True):
-    role: Literal["user", "assistant"]
-    content: str | list[Block]
-
-    @property
-    def text(self) -> str:
-        return _joined(self.content)
-
-    @property
-    def is_empty(self) -> bool:
-        blocks = [self.content] if isinstance(self.content, str) else self._texts
-        return not blocks or not all(block.strip() for block in blocks)
-
-    @property
-    def _texts(self) -> list[str]:
-        return [block.text for block in self.content if isinstance(block, Block)]
-
-
 class Thinking(msgspec.Struct, forbid_unknown_fields=True):
     type: Literal["enabled", "adaptive", "disabled"]
     budget_tokens: int | None = None
     display: Literal["summarized", "omitted"] = "omitted"
+    block_binding: Raw = Raw()
 
 
 class OutputConfig(msgspec.Struct, forbid_unknown_fields=True):
     effort: Literal["low", "medium", "high", "xhigh", "max"] | None = None
-    format: Raw = Raw()
+    format: Format | None = None
 
 
 class MessagesBody(msgspec.Struct, forbid_unknown_fields=True):
@@ -60,8 +41,8 @@ class MessagesBody(msgspec.Struct, forbid_unknown_fields=True):
     stop_sequences: list[str] | None = None
     metadata: Raw = Raw()
     service_tier: Literal["auto", "standard_only"] | None = None
-    tools: Raw = Raw()
-    tool_choice: Raw = Raw()
+    tools: list[Tool] | None = None
+    tool_choice: ToolChoice | None = None
     temperature: float | None = None
     top_p: float | None = None
     top_k: int | None = None
@@ -70,18 +51,44 @@ class MessagesBody(msgspec.Struct, forbid_unknown_fields=True):
     def shows_thoughts(self) -> bool:
         return self.thinking is not None and self.thinking.display == "summarized"
 
+    @property
+    def binds_thinking(self) -> bool:
+        """Does it say what happens to thoughts before which something was changed?"""
+        return self.thinking is not None and bool(bytes(self.thinking.block_binding))
+
     def chat_request(self) -> ChatRequest:
+        """Raises `Refused` for a picture that cannot be seen."""
+        offer = anthropic_tools.offered(self.tools, self.tool_choice)
+        try:
+            turns, seen = anthropic_blocks.heard(self.messages, has_tools=offer is not None)
+        except sights.Unseen as error:
+            raise Refused(Problem(400, f"messages: {error}")) from error
         texts = [turn.text for turn in self.messages]
         if self.system:
-            texts.insert(0, _joined(self.system))
+            texts.insert(0, joined(self.system))
+        functions = offer.functions if offer else ()
         return ChatRequest(
             model=self.model,
             stream=self.stream,
             texts=texts,
-            question=self.messages[-1].text,
+            question=turns.question,
             bound=self.max_tokens,
             thoughts=self._thoughts,
+            task=Task(
+                offer=offer,
+                output=self._format.schema if self._format else None,
+                results=tuple(turns.results),
+                sights=tuple(turns.sights),
+                speaks_first=True,
+            ),
+            other_tokens=sum(function.tokens for function in functions)
+            + sum(sight.tokens for sight in seen)
+            + sum(turn.call_tokens for turn in self.messages),
         )
+
+    @property
+    def _format(self) -> Format | None:
+        return self.output_config.format if self.output_config else None
 
     @property
     def _thoughts(self) -> int:
@@ -102,10 +109,12 @@ class MessagesBody(msgspec.Struct, forbid_unknown_fields=True):
             return "messages.0.role: the first message must be of the user"
         if self.messages[-1].role != "user":
             return "messages: this model continues no assistant message; the last must be a user's"
-        for index, turn in enumerate(self.messages):
-            if turn.is_empty:
-                return f"messages.{index}.content: text must not be empty"
-        return None
+        thinks = self.thinking is not None and self.thinking.type != "disabled"
+        return (
+            anthropic_tools.complaint(self.tools, self.tool_choice, model=self.model, thinks=thinks)
+            or anthropic_tools.format_complaint(self._format)
+            or anthropic_blocks.complaint(self.messages, has_tools=bool(self.tools))
+        )
 
 
 def read(body: bytes) -> MessagesBody:
@@ -117,7 +126,3 @@ def read(body: bytes) -> MessagesBody:
     if complaint := request.complaint():
         raise Refused(Problem(400, complaint))
     return request
-
-
-def _joined(content: str | list[Block]) -> str:
-    return content if isinstance(content, str) else " ".join(block.text for block in content)

@@ -4,7 +4,8 @@
   word with the question; where none does, the one whose description shares most.
 - One function is called for each thing of a list ("Paris and Berlin") where it takes only one.
 - A call that has its result is not made again; when all have theirs, the results are quoted.
-- A function whose name begins with `final` is called last, with the answer.
+- A function whose name begins with `final`, or that the prompt before the question says to call,
+  is called last, with the answer.
 """
 
 import re
@@ -20,6 +21,7 @@ from simulator.steering import SteeredCall, Steering
 _LONGEST_QUOTE = 2000  # characters of a result
 _STEM = 5  # letters: words are the same that begin with as many
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_A-Za-z]+")
+_TOLD = re.compile(r"\bcall(?:ing)? the (?:function|tool) [`'\"]?([\w-]+)")
 _COMMON = re.compile(
     r"about|all|and|any|are|ask|call|can|for|from|function|get|give|has|have|her|him|his|how"
     r"|into|its|let|make|more|new|not|now|one|our|out|please|run|set|should|some|tell|than|that"
@@ -29,8 +31,9 @@ _COMMON = re.compile(
 )
 
 
-def calls_of(task: Task, question: str, steering: Steering) -> tuple[FunctionCall, ...]:
-    """The calls that the model asks for now; none where it answers in words.
+def calls_of(task: Task, texts: Sequence[str], steering: Steering) -> tuple[FunctionCall, ...]:
+    """The calls that the model asks for now; none where it answers in words. The last of the
+    texts is the question.
 
     Steered calls are made until they have results, or for ever; a steered text is an answer.
     """
@@ -40,7 +43,7 @@ def calls_of(task: Task, question: str, steering: Steering) -> tuple[FunctionCal
     elif steering.refusal or steering.text is not None or steering.tokens is not None:
         calls = []
     else:
-        calls = _decided(replace(task, results=results), question)
+        calls = _decided(replace(task, results=results), texts)
     if steering.bad_arguments:
         calls = [FunctionCall.of(call.name, _broken(call.text)) for call in calls]
     return tuple(calls)
@@ -62,15 +65,17 @@ def _broken(arguments: str) -> str:
     return arguments[: max(1, len(arguments) // 2)]
 
 
-def _decided(task: Task, question: str) -> list[FunctionCall]:
+def _decided(task: Task, texts: Sequence[str]) -> list[FunctionCall]:
     offer, results = task.offer, task.results
+    question = texts[-1] if texts else ""
     if offer is None or offer.choice == "none":
         return []
     if offer.choice == "named":
         wanted = [function for function in offer.functions if function.name == offer.named]
         return _limited(_calls_for(wanted, question), offer)
-    final = [function for function in offer.functions if _is_final(function.name)]
-    working = [function for function in offer.functions if not _is_final(function.name)]
+    told = _TOLD.findall("\n".join(texts[:-1]))
+    final = [each for each in offer.functions if _is_final(each.name) or each.name in told]
+    working = [each for each in offer.functions if each not in final]
     matching = _matching(working, question)
     if offer.choice == "required" and not matching and not final:
         matching = working[:1]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from simulator import chat, gemini_images, gemini_request, vendor_usage
+from simulator import chat, gemini_images, gemini_request, signatures, vendor_usage
 from simulator.answer import Ending
 from simulator.chat_stream import event
 from simulator.chat_types import Chat, Dialect, Usage
@@ -10,7 +10,6 @@ from simulator.exchange import Arrival
 from simulator.functions import FunctionCall
 from simulator.provider import Json, Problem, Refused
 
-_SIGNATURE = "c2lnbmVkIGJ5IHRoZSBzaW11bGF0b3I="
 _FINISH_REASONS: dict[Ending, str] = {
     "stop": "STOP",
     "calls": "STOP",
@@ -69,7 +68,7 @@ class _Content:
         if self._answer.words:
             parts.append({"text": self._answer.text} | self._signature())
         parts += [part for call in self._answer.calls for part in self._call_part(call)]
-        return self._response(parts, self._chat.usage(), self._chat.finish(_FINISH_REASONS))
+        return self._response(parts, self._chat.usage(), self._finish)
 
     def opening(self) -> Iterator[bytes]:
         """A stream begins with its first part."""
@@ -97,7 +96,7 @@ class _Content:
             yield event(self._blocked())
             return
         parts: list[Json] = [{"text": ""} | self._signature()] if self._answer.words else []
-        reason = self._chat.finish(_FINISH_REASONS)
+        reason = self._finish
         yield event(self._response(parts, self._chat.usage(), reason))
 
     def failure(self) -> bytes:
@@ -116,6 +115,13 @@ class _Content:
             return usage
         return Usage(1, usage.text, 0)
 
+    @property
+    def _finish(self) -> str:
+        answer = self._chat.answer
+        if answer.ending == "calls" and any(call.object is None for call in answer.calls):
+            return self._chat.finish(_FINISH_REASONS | {"calls": "MALFORMED_FUNCTION_CALL"})
+        return self._chat.finish(_FINISH_REASONS)
+
     def _call_part(self, call: FunctionCall) -> list[Json]:
         """The part of a call; none where it was cut, or is malformed. The first has a signature."""
         values = call.object
@@ -123,11 +129,13 @@ class _Content:
             return []
         self._calls += 1
         named = {"id": f"{self._call.id[:6]}{self._calls:02}", "name": call.name, "args": values}
-        signature = {"thoughtSignature": _SIGNATURE} if self._calls == 1 else {}
-        return [{"functionCall": named} | signature]
+        signature = {"thoughtSignature": signatures.sign(call.name + call.text)}
+        return [{"functionCall": named} | (signature if self._calls == 1 else {})]
 
     def _signature(self) -> Json:
-        return {"thoughtSignature": _SIGNATURE} if self._answer.reasoning else {}
+        if not self._answer.reasoning:
+            return {}
+        return {"thoughtSignature": signatures.sign("".join(self._answer.reasoning))}
 
     def _response(self, parts: list[Json], usage: Usage | None, reason: str | None = None) -> Json:
         content: Json = {"role": "model"} | ({"parts": parts} if parts else {})

@@ -5,7 +5,8 @@ from dataclasses import replace
 from simulator import images, references, vendor_usage
 from simulator.chat_types import Usage
 from simulator.exchange import Arrival, Exchange
-from simulator.gemini_request import Blob, GenerateBody, ImageConfig
+from simulator.gemini_parts import Blob
+from simulator.gemini_request import GenerateBody, ImageConfig
 from simulator.google_provider import standard_base64
 from simulator.pictures import Picture
 from simulator.provider import Json, Problem, Refused

@@ -81,6 +81,8 @@ def heard(messages: Sequence[Message], *, has_tools: bool) -> tuple[Turns, list[
             turns.asked(message.text, looks)
         elif message.role == "tool":
             turns.answered(message.tool_call_id or "", message.text, looks)
+        else:
+            turns.said()
         for call in message.calls:
             turns.called(call.id, call.function.name)
     return turns, seen

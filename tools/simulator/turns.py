@@ -1,6 +1,6 @@
 """What is open in a conversation: the last question, and the results and pictures since."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from simulator.functions import Result
 from simulator.sights import Sight
@@ -20,21 +20,28 @@ class Turns:
         self.sights: list[Sight] = []
         self._has_tools = has_tools
         self._names: dict[str, str] = {}
+        self._follows_result = False
 
-    def asked(self, text: str, sights: Iterable[Sight] = ()) -> None:
-        """A message of the user. Pictures alone after results belong to the results."""
+    def asked(self, text: str, sights: Sequence[Sight] = ()) -> None:
+        """A message of the user. Pictures right after results are those of the results."""
         if self._has_tools and text.startswith(_OBSERVATION):
             self.results.append(Result("", text.removeprefix(_OBSERVATION).strip()))
-        elif text.strip() or not self.results:
+        elif not (self.results and sights and self._follows_result):
             self.question = text
             self.results, self.sights = [], []
+            self._follows_result = False
         self.sights += sights
+
+    def said(self) -> None:
+        """A message of the model."""
+        self._follows_result = False
 
     def called(self, call_id: str, name: str) -> None:
         """A call that the model asked for."""
         self._names[call_id] = name
 
-    def answered(self, call_id: str, text: str, sights: Iterable[Sight] = ()) -> None:
+    def answered(self, call_id: str, text: str, sights: Sequence[Sight] = ()) -> None:
         """The result of a call."""
         self.results.append(Result(self._names.get(call_id, ""), text))
+        self._follows_result = True
         self.sights += sights
