@@ -25,7 +25,7 @@ from media.files.selectors.links import LINK_SECONDS
 from publicapi.tests.v1.customer import Customer, new_customer
 from publicapi.v1 import (
     chat,
-    chat_schema,
+    chat_body,
     embeddings,
     embeddings_schema,
     errors,
@@ -179,7 +179,7 @@ def test_every_endpoint_is_listed() -> None:
 @pytest.mark.parametrize(
     ("title", "body"),
     [
-        ("Chat", chat_schema.ChatBody),
+        ("Chat", chat_body.ChatBody),
         ("Embeddings", embeddings_schema.EmbeddingsBody),
         ("Images", images_schema.ImagesBody),
     ],
@@ -207,8 +207,8 @@ def test_every_error_is_explained_and_no_other() -> None:
 @pytest.mark.parametrize(
     ("title", "limit"),
     [
-        ("Chat", f"{chat_schema.MAX_MESSAGES} messages"),
-        ("Chat", f"{chat_schema.MAX_CHARACTERS:,} characters"),
+        ("Chat", f"{chat_body.MAX_MESSAGES} messages"),
+        ("Chat", f"{chat_body.MAX_CHARACTERS:,} characters"),
         ("Chat", f"it is {DEFAULT_OUTPUT_TOKENS:,} "),
         ("Chat", f"after {chat.KEEP_ALIVE_SECONDS:.0f} to {2 * chat.KEEP_ALIVE_SECONDS:.0f} "),
         ("Embeddings", f"{embeddings_schema.MAX_INPUTS} texts"),

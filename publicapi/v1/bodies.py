@@ -63,6 +63,20 @@ def decode(decoder: msgspec.json.Decoder[T], body: bytes) -> T:
         raise InvalidBody("The body is nested too deeply.") from None
 
 
+def decode_field(decoder: msgspec.json.Decoder[T], value: msgspec.Raw, place: str) -> T:
+    """Decode a field at `place`, like `messages[3].tool_calls`, that the body's decoder has left as
+    it is. Raises InvalidBody, WrongShape among them."""
+    try:
+        return decoder.decode(value)
+    except msgspec.ValidationError as error:
+        problem, _, inner = str(error).partition(" - at `$")
+        raise WrongShape(f"{problem} - at `$.{place}{inner or '`'}") from None
+    except msgspec.DecodeError as error:
+        raise InvalidBody(f"`{place}` is not valid JSON: {error}.", param=place) from None
+    except RecursionError:
+        raise InvalidBody(f"`{place}` is nested too deeply.", param=place) from None
+
+
 def unescaped_quotes(body: bytes) -> int:
     """One or two for each text and each field name: an upper bound of the objects in a body,
     counted in a fraction of the time of decoding it."""

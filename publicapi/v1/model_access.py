@@ -26,7 +26,7 @@ async def find_listed(name: str) -> Model:
         raise ModelNotFound(
             f"`{name}` was retired and has no successor. `GET /v1/models` lists the models."
         )
-    raise ModelNotFound(f"There is no model `{_shown(name)}`. `GET /v1/models` lists them.")
+    raise ModelNotFound(f"There is no model `{shown(name)}`. `GET /v1/models` lists them.")
 
 
 async def find_callable(name: str, modality: Modality, holder: KeyHolder) -> Model:
@@ -43,7 +43,7 @@ async def find_callable(name: str, modality: Modality, holder: KeyHolder) -> Mod
     return model
 
 
-def _shown(name: str) -> str:
-    """A client's model name for a message: its beginning, on one line."""
+def shown(name: str) -> str:
+    """A name of a client's for a message: its beginning, on one line."""
     short = name if len(name) <= MAX_SHOWN else f"{name[:MAX_SHOWN]}…"
     return "".join(each if each.isprintable() and each != "`" else "\ufffd" for each in short)

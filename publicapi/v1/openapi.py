@@ -161,6 +161,7 @@ def _ref(kind: type) -> Schema:
 
 def _schemas() -> dict[str, Schema]:
     bodies = [operation.body for operation in OPERATIONS if operation.body]
+    bodies += [field for operation in OPERATIONS for field in operation.fields]
     answers = {operation.answer for operation in OPERATIONS}
     events = {operation.events for operation in OPERATIONS if operation.events}
     _, inputs = json.schema_components(bodies, ref_template=_COMPONENT)

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from ai.inference.errors import ContentBlocked, UpstreamFailed
+from ai.inference.errors import ContentBlocked, UnsupportedParameter, UpstreamFailed
 from ai.provider_health.errors import ProviderNotAvailable
 from billing.errors import (
     AccountDisabled,
@@ -24,7 +24,11 @@ from billing.errors import (
 from common.errors import DomainError, ServiceUnavailable, UnknownHost
 from common.idempotency import KEY
 from publicapi.v1 import errors, usage_schema
-from publicapi.v1.chat_schema import ChatBody, Completion, CompletionChunk
+from publicapi.v1.chat_answers import Completion, CompletionChunk
+from publicapi.v1.chat_body import ChatBody
+from publicapi.v1.chat_output import ResponseFormat
+from publicapi.v1.chat_pictures import ImageUrl
+from publicapi.v1.chat_tools import SentTool, SentToolCall, SentToolChoice
 from publicapi.v1.embeddings_schema import EmbeddingList, EmbeddingsBody
 from publicapi.v1.images_schema import ImageList, ImagesBody
 from publicapi.v1.models_schema import ModelList, ModelRow
@@ -69,7 +73,8 @@ class Parameter(Struct, frozen=True, kw_only=True):
 
 class Operation(Struct, frozen=True, kw_only=True):
     """An endpoint. `events` is the type of a stream's events, where it can answer with a stream;
-    `csv`: it can answer with a table."""
+    `csv`: it can answer with a table. `fields` are the types of the fields of the body that are
+    decoded later than the body."""
 
     method: str
     path: str
@@ -77,6 +82,7 @@ class Operation(Struct, frozen=True, kw_only=True):
     summary: str
     answer: type
     body: type | None = None
+    fields: tuple[type, ...] = ()
     events: type | None = None
     csv: bool = False
     parameters: tuple[Parameter, ...] = ()
@@ -152,10 +158,11 @@ OPERATIONS = (
         name="createChatCompletion",
         summary="A chat completion, whole or as a stream.",
         body=ChatBody,
+        fields=(SentTool, SentToolChoice, SentToolCall, ResponseFormat, ImageUrl),
         answer=Completion,
         events=CompletionChunk,
         parameters=(_IDEMPOTENCY_KEY, _RETRY_OF),
-        own_refusals=(*_OF_A_CALL, errors.InvalidMessages),
+        own_refusals=(*_OF_A_CALL, errors.InvalidMessages, UnsupportedParameter),
     ),
     Operation(
         method="POST",

@@ -1,5 +1,6 @@
 """Checks, before anything is held, that a model can do what a call asks for."""
 
+from ai.catalog.types import Model
 from ai.inference.errors import UnsupportedParameter
 from ai.inference.types import ChatCall
 from ai.providers.errors import Unsupported
@@ -14,15 +15,22 @@ def check_abilities(call: ChatCall, wire: ChatWire | None) -> None:
         raise _refused(f"{model.display_name} calls no tools.", "tools")
     if call.output and not model.tools:
         raise _refused(f"{model.display_name} follows no schema.", "response_format")
-    if not model.vision:
-        for index, message in enumerate(call.messages):
-            if message.images:
-                raise _refused(f"{model.display_name} sees no pictures.", f"messages[{index}]")
+    if not model.tools and any(message.tool_calls for message in call.messages):
+        raise _refused(f"{model.display_name} calls no tools.", "messages")
+    for index, message in enumerate(call.messages):
+        if message.parts:
+            check_vision(model, f"messages[{index}]")
     if wire is not None:
         try:
             wire.check(call.request)
         except Unsupported as error:
             raise _refused(str(error), error.param) from None
+
+
+def check_vision(model: Model, param: str) -> None:
+    """Raise UnsupportedParameter where the model cannot see the pictures at `param`."""
+    if not model.vision:
+        raise _refused(f"{model.display_name} sees no pictures.", param)
 
 
 def _refused(message: str, param: str) -> UnsupportedParameter:

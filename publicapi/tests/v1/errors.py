@@ -27,6 +27,7 @@ PARAMS = {
     "invalid_input": re.compile(r"input(\[\d+\])*|dimensions"),
     "input_too_long": re.compile(r"messages|input(\[\d+\])?|prompt"),
     "content_blocked": re.compile("messages|prompt"),
+    "unsupported_parameter": re.compile(r"(tools|response_format|messages)(\[\d+\]|\.[a-z_]+)*"),
     "unsupported_encoding": re.compile("encoding_format"),
     "invalid_range": re.compile("None|from|to"),
     "model_not_found": re.compile("model"),
