@@ -34,7 +34,7 @@ _places = LoopLocal(lambda: asyncio.Semaphore(_MAX_BUSY))
 # Those of users' own files, and the seconds that others wait: nobody's uploads delay results.
 _places_of_users = Places(_MAX_BUSY, seconds=5.0)
 # Those of pictures in requests, whose senders wait for an answer of some seconds anyway.
-_places_of_requests = LoopLocal(lambda: LoopPlaces(_MAX_BUSY, seconds=10.0))
+_places_of_requests = LoopLocal(lambda: LoopPlaces(_MAX_BUSY, seconds=15.0))
 STILLS_SECONDS = 30.0
 _LONGEST_LINE = 200  # bytes
 _decode_facts = msgspec.json.Decoder(Facts).decode

@@ -12,7 +12,8 @@ from media.probe import stills
 from media.probe.errors import UnusableMedia
 from media.probe.types import LENGTH_BYTES
 
-CPU_SECONDS = 10
+# For all of them. A JPEG of 5 MB can have so many scans that it takes minutes.
+CPU_SECONDS = 5
 MEMORY = 1024 * 1024 * 1024  # bytes of address space; a picture of the largest size takes half
 
 

@@ -1,4 +1,4 @@
-"""An account that shows many pictures at once stalls nobody else's requests."""
+"""An account that shows many pictures at once, or expensive ones, stalls nobody else's requests."""
 
 import asyncio
 import base64
@@ -12,15 +12,16 @@ from PIL import Image
 
 from common.errors import ServiceUnavailable
 from media.probe.tests.samples import picture
+from publicapi.v1.errors import InvalidBody
 from publicapi.v1.pictures import MAX_PICTURES, PictureUrl, load_pictures
 
 REQUESTS = 100
 
 
-def requested(data: bytes) -> list[PictureUrl]:
-    """A request full of this picture."""
+def requested(data: bytes, count: int = MAX_PICTURES) -> list[PictureUrl]:
+    """A request with this picture, so often."""
     url = f"data:image/png;base64,{base64.b64encode(data).decode()}"
-    return [PictureUrl(url, "auto", "messages[0].content[0]")] * MAX_PICTURES
+    return [PictureUrl(url, "auto", "messages[0].content[0]")] * count
 
 
 def dense() -> bytes:
@@ -28,6 +29,16 @@ def dense() -> bytes:
     file = io.BytesIO()
     Image.effect_noise((200, 200), 90).resize((2_500, 2_000)).save(file, "JPEG", quality=20)
     return file.getvalue()
+
+
+def slow() -> bytes:
+    """A JPEG of 49 million pixels and little more than 1 MB, whose last scan is repeated until it
+    takes minutes to decode."""
+    file = io.BytesIO()
+    Image.new("RGB", (7_000, 7_000), "teal").save(file, "JPEG", progressive=True, quality=50)
+    data = file.getvalue()
+    scan = data[data.rindex(b"\xff\xda") : -2]
+    return data[:-2] + scan * 10_000 + data[-2:]
 
 
 async def longest_pause(until: asyncio.Event) -> float:
@@ -60,7 +71,7 @@ async def test_a_hundred_requests_of_one_account_stall_nobody() -> None:
     waits = []
     for _ in range(5):
         began = time.perf_counter()
-        await load_pictures(requested(picture("PNG"))[:1], bob)
+        await load_pictures(requested(picture("PNG"), 1), bob)
         waits.append(time.perf_counter() - began)
     await asyncio.gather(*hers)
     done.set()
@@ -73,3 +84,17 @@ async def test_a_hundred_requests_of_one_account_stall_nobody() -> None:
     assert longest < 0.25
     assert max(waits) < 5
     assert grown < 300_000_000
+
+
+async def test_a_picture_that_takes_minutes_is_refused_in_seconds_and_delays_no_other() -> None:
+    data = slow()
+    began = time.perf_counter()
+    hers = [asyncio.create_task(load_pictures(requested(data, 1), uuid4())) for _ in range(2)]
+    await asyncio.sleep(0.5)
+    await load_pictures(requested(picture("PNG"), 1), uuid4())
+    waited = time.perf_counter() - began
+    outcomes = await asyncio.gather(*hers, return_exceptions=True)
+    print(f"bob {waited:.2f} s, alice {time.perf_counter() - began:.2f} s")  # noqa: T201
+
+    assert [type(each) for each in outcomes] == [InvalidBody] * 2
+    assert waited < 15
