@@ -50,8 +50,12 @@ class Findings:
     def take_name(self) -> str | None:
         return self.names.pop(0) if self.names else None
 
-    def take_number(self) -> str | None:
-        return self.numbers.pop(0) if self.numbers else None
+    def take_number(self, *, whole: bool) -> str | None:
+        """The next number, with `whole` the next that has no fraction."""
+        found = next((each for each in self.numbers if not whole or "." not in each), None)
+        if found is not None:
+            self.numbers.remove(found)
+        return found
 
 
 def find(text: str, names: Sequence[str] | None = None, answer: str = "") -> Findings:

@@ -1,12 +1,14 @@
 """Answers in JSON: by a schema or, where there is none, in the form that the prompt shows."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from simulator import schemas
 from simulator.findings import find
 
+_SIGN = re.compile(r"[A-Z][A-Z_]+")
 _LONGEST_EXAMPLE = 4000  # characters
 
 
@@ -60,4 +62,5 @@ def _schema_of(example: Any) -> dict[str, Any] | None:
             return {"type": "boolean"}
         case int() | float():
             return {"type": "integer" if isinstance(example, int) else "number"}
-    return {"type": "string"}
+    # A word in capitals stands for itself: `"event": "ADD"`.
+    return {"const": example} if _SIGN.fullmatch(example) else {"type": "string"}

@@ -129,9 +129,16 @@ def _check_vendor(message: Message, index: int, vendor: Vendor, *, thinks: bool)
     if message.pictures and not vendor.sees:
         words = f"messages[{index}]: unknown variant `image_url`, expected `text`"
         raise _refused(words, "messages")
-    if message.calls and message.reasoning_content is None and thinks:
+    if message.calls and message.reasoning_content is None and thinks and vendor.wants_reasoning:
         raise _refused(vendor.wants_reasoning.format(index=index), None)
-    for call in message.calls:
+    for number, call in enumerate(message.calls):
+        if vendor.longest_id is not None and len(call.id) > vendor.longest_id:
+            place = f"messages[{index}].tool_calls[{number}].id"
+            words = (
+                f"Invalid '{place}': string too long. Expected a string with maximum length "
+                f"{vendor.longest_id}, but got a string with length {len(call.id)} instead."
+            )
+            raise _refused(words, place)
         if vendor.short_ids and not _MISTRAL_ID.fullmatch(call.id):
             words = f"Tool call id was {call.id} but must be a-z, A-Z, 0-9, with a length of 9."
             raise Refused(Problem(400, words, "3280"))

@@ -35,6 +35,7 @@ class ChatBody(msgspec.Struct):
     parallel_tool_calls: bool | None = None
     response_format: ResponseFormat | None = None
     thinking: Thinking | None = None
+    enable_thinking: bool | None = None
 
     @property
     def include_usage(self) -> bool:
@@ -46,6 +47,8 @@ class ChatBody(msgspec.Struct):
         offer = offered(self.tools, self.tool_choice, self.parallel_tool_calls, vendor)
         output = output_of(self.response_format, texts, vendor)
         thinks = self._thinks(vendor)
+        if thinks and offer is not None and offer.choice in vendor.unforced:
+            raise Refused(Problem(400, vendor.unforced_words, param="tool_choice"))
         openai_messages.check(self.messages, vendor, thinks=thinks)
         turns, seen = openai_messages.heard(self.messages, has_tools=offer is not None)
         functions = offer.functions if offer else ()
@@ -68,9 +71,11 @@ class ChatBody(msgspec.Struct):
         )
 
     def _thinks(self, vendor: Vendor) -> bool:
-        """Does the vendor want the reasoning before a call back?"""
+        """Does the model reason before a call?"""
+        if self.enable_thinking is not None:
+            return self.enable_thinking
         is_off = self.thinking is not None and self.thinking.type == "disabled"
-        return bool(vendor.wants_reasoning) and not is_off
+        return vendor.thinks and not is_off
 
 
 def read(body: bytes, vendor: Vendor) -> ChatBody:

@@ -10,13 +10,15 @@ import jsonschema_rs
 from simulator import patterns
 from simulator.findings import Findings
 
-_MOST_DEPTH = 24  # levels of a value; from half of them on, a value is as small as it may be
+_MOST_DEPTH = 24  # levels of a value
+_SMALL_FROM = 8  # levels: below, lists are as short as they may be
+_DEEPEST = 200  # levels of a schema
 _FREE_TEXTS = re.compile(
     r"query|question|prompt|text|message|input|task|topic|content|request|search|thought|reason"
-    r"|summary|description",
+    r"|summary|description|facts?|memory|notes?",
     re.IGNORECASE,
 )
-_ANSWERS = re.compile(r"answer|response|result|output|final|reply|value", re.IGNORECASE)
+_ANSWERS = re.compile(r"answer|response|result|output|final|reply", re.IGNORECASE)
 _EXPRESSIONS = re.compile(r"expression|formula|equation|calc", re.IGNORECASE)
 _FORMATS = {
     "date": "2026-01-02",
@@ -37,11 +39,30 @@ def malformed(schema: object) -> str | None:
     """What is wrong with a JSON Schema, None where nothing is."""
     if not isinstance(schema, Mapping):
         return "a schema is an object"
+    if not _is_shallow(schema):
+        return f"it has more than {_DEEPEST} levels"
     try:
         jsonschema_rs.validator_for(dict(schema))
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as error:
         return str(error).split("\n", 1)[0]
     return None
+
+
+def _is_shallow(schema: object) -> bool:
+    """Has the schema no more levels than `_DEEPEST`?"""
+    level: list[object] = [schema]
+    for _ in range(_DEEPEST):
+        level = [part for each in level for part in _parts(each)]
+        if not level:
+            return True
+    return False
+
+
+def _parts(value: object) -> list[object]:
+    """The objects and arrays in a value."""
+    parts = list(value.values()) if isinstance(value, Mapping) else value
+    inner = parts if isinstance(parts, list) else []
+    return [part for part in inner if isinstance(part, (Mapping, list))]
 
 
 def obeys(value: object, schema: Mapping[str, Any]) -> bool:
@@ -126,10 +147,11 @@ class _Maker:
         """The first alternative that is not null; a deep value takes the one that ends."""
         rest = {word: part for word, part in schema.items() if word != key}
         parts = [_joined(rest, self._resolved(part)) for part in schema[key]]
-        if depth > _MOST_DEPTH // 2:
+        if depth > _SMALL_FROM:
             parts.sort(key=lambda part: self._kind(part) in ("object", "array"))
-        solid = [part for part in parts if self._kind(part) != "null" or "const" in part]
-        return self.make((solid or parts)[0], name, depth + 1)
+        else:
+            parts.sort(key=lambda part: self._kind(part) == "null")
+        return self.make(parts[0], name, depth + 1)
 
     def _object(self, schema: Mapping[str, Any], depth: int) -> dict[str, Any]:
         """The required properties, and those that the question has a value for."""
@@ -158,13 +180,14 @@ class _Maker:
         made = [self.make(part, name, depth + 1) for part in schema.get("prefixItems") or []]
         items = schema.get("items", {})
         least = schema.get("minItems", 0)
-        if depth > _MOST_DEPTH // 2:
+        if depth > _SMALL_FROM:
             wanted = least
         else:
             kind = self._kind(self._resolved(items)) if items is not False else ""
             found = {"string": self._found.names, "integer": self._found.numbers}
             found["number"] = self._found.numbers
-            wanted = max(least, 1, len(found.get(kind, ())))
+            several = 0 if _FREE_TEXTS.search(name) else len(found.get(kind, ()))
+            wanted = max(least, 1, several)
         if items is False:
             wanted = 0
         wanted = min(wanted, schema.get("maxItems", wanted))
@@ -173,11 +196,13 @@ class _Maker:
         return _distinct(made) if schema.get("uniqueItems") else made
 
     def _number(self, schema: Mapping[str, Any], *, whole: bool) -> float | int:
-        found = self._found.take_number()
+        found = self._found.take_number(whole=whole)
         value = float(found) if found is not None else float(schema.get("default") or 1)
         step = schema.get("multipleOf") or (1 if whole else 0)
         least, most = _bounds(schema, step or 1e-6)
-        value = min(max(value, least), most)
+        if not least <= value <= most:
+            between = (least + most) / 2
+            value = between if math.isfinite(between) else min(max(value, least), most)
         if step:
             value = round(value / step) * step
             value += step * (value < least) - step * (value > most)

@@ -20,8 +20,8 @@ _HUES = (
     (170, "green"),
     (200, "turquoise"),
     (260, "blue"),
-    (290, "purple"),
-    (340, "pink"),
+    (320, "purple"),
+    (345, "pink"),
     (360, "red"),
 )
 

@@ -7,6 +7,7 @@ from typing import Literal
 from simulator import vendor_errors, vendor_usage
 from simulator.chat_types import Dialect, Usage
 from simulator.connection import Connection
+from simulator.functions import Choice
 from simulator.provider import Json, Problem, require_bearer
 
 _USUAL_DIALECT = Dialect()
@@ -22,8 +23,11 @@ class Vendor:
     part of the content. `error_with_choices`: an error in mid-stream is a chunk like the others.
     `outputs` are the forms of answers besides text, and `wants_the_word_json`: any object comes
     only where the prompt says JSON. `sees`: pictures are taken. `short_ids`: ids of calls have nine
-    letters and digits. `wants_reasoning` is the error where a call comes back without the
-    reasoning before it, which the model has for each call; empty where nobody wants it.
+    letters and digits, others at most `longest_id` characters.
+
+    `thinks`: the model reasons before a call unless it is told not to. While it does, the choices
+    `unforced` are refused with the error `unforced_words`. `wants_reasoning` is the error where a
+    call comes back without its reasoning; empty where nobody wants it.
     """
 
     models: tuple[str, ...] = ("simulated-model",)
@@ -42,6 +46,10 @@ class Vendor:
     wants_the_word_json: bool = False
     sees: bool = True
     short_ids: bool = False
+    longest_id: int | None = None
+    thinks: bool = False
+    unforced: tuple[Choice, ...] = ()
+    unforced_words: str = ""
     wants_reasoning: str = ""
 
     def require_key(self, connection: Connection) -> None:
@@ -64,6 +72,7 @@ _VENDORS = {
         refuses=frozenset({"max_tokens"}),
         dialect=Dialect(shows_thoughts=False),
         wants_the_word_json=True,
+        longest_id=40,
     ),
     "xai": Vendor(
         models=("grok-4.7",),
@@ -78,6 +87,9 @@ _VENDORS = {
         outputs=("json_object",),
         wants_the_word_json=True,
         sees=False,
+        thinks=True,
+        unforced=("required", "named"),
+        unforced_words="Thinking mode does not support this tool_choice",
         wants_reasoning="The reasoning_content in the thinking mode must be passed back to the "
         "API.",
     ),
@@ -94,12 +106,19 @@ _VENDORS = {
         models=("qwen3.8-max",),
         usage=vendor_usage.detailed,
         problem=vendor_errors.without_param,
+        wants_the_word_json=True,
+        unforced=("required", "named"),
+        unforced_words="The tool_choice parameter does not support being set to required or object "
+        "in thinking mode",
     ),
     "moonshot": Vendor(
         models=("kimi-k3",),
         usage_chunk="choice",
         usage=vendor_usage.flat,
         problem=vendor_errors.short,
+        thinks=True,
+        unforced=("named",),
+        unforced_words="tool_choice 'specified' is incompatible with thinking enabled",
         wants_reasoning="thinking is enabled but reasoning_content is missing in assistant tool "
         "call message at index {index}",
     ),
@@ -109,6 +128,7 @@ _VENDORS = {
         usage=vendor_usage.detailed,
         problem=vendor_errors.zai,
         filtered="sensitive",
+        outputs=("json_object",),
     ),
     "groq": Vendor(
         models=("openai/gpt-oss-120b", "whisper-large-v3-turbo"),

@@ -73,7 +73,11 @@ def test_a_call_comes_after_signed_thoughts_and_a_sentence(caller: Caller) -> No
 def test_thoughts_that_were_changed_are_refused(caller: Caller) -> None:
     thinking, *others = content(post(caller, ASKED, **SHOWN))
     results = [GIVEN | {"tool_use_id": others[-1]["id"]}]
-    changes = ({}, {"thinking": "Other."}, {"signature": thinking["signature"][:-4] + "AAAA"})
+    changes: tuple[dict[str, str], ...] = (
+        {},
+        {"thinking": "Other."},
+        {"signature": thinking["signature"][:-4] + "AAAA"},
+    )
     answers = [
         post(
             caller,

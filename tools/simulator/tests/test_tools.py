@@ -285,3 +285,86 @@ def test_ids_of_mistral_have_nine_letters_and_digits(caller: Caller) -> None:
     assert caller.post(body, "mistral").status_code == 200
     text = json.dumps(body).replace("call12345", "call_1234")
     assert "length of 9" in caller.post(json.loads(text), "mistral").json()["message"]
+
+
+def test_ids_that_are_too_long_for_openai_are_refused(caller: Caller) -> None:
+    text = json.dumps({"model": "m", "messages": [ASKED, CALLED, ANSWERED], "tools": [WEATHER]})
+    body = json.loads(text.replace("call12345", "c" * 41))
+    assert caller.post(body).json()["error"]["param"] == "messages[1].tool_calls[0].id"
+    assert caller.post(body, "xai").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("provider", "fields", "status"),
+    [
+        ("deepseek", {"tool_choice": "required"}, 400),
+        ("deepseek", {"tool_choice": "required", "thinking": {"type": "disabled"}}, 200),
+        ("qwen", {"tool_choice": "required"}, 200),
+        ("qwen", {"tool_choice": "required", "enable_thinking": True}, 400),
+        ("moonshot", {"tool_choice": "required"}, 200),
+        ("moonshot", {"tool_choice": {"type": "function", "function": WEATHER["function"]}}, 400),
+    ],
+)
+def test_some_vendors_force_no_call_while_the_model_thinks(
+    caller: Caller, provider: str, fields: dict[str, Any], status: int
+) -> None:
+    body = {"model": "m", "messages": [ASKED], "tools": [WEATHER]} | fields
+    assert caller.post(body, provider).status_code == status
+
+
+STRICT = {"type": "object", "properties": {"city": TEXT}, "required": ["city"]}
+
+
+def form(schema: dict[str, Any], **fields: object) -> dict[str, Any]:
+    return {"type": "json_schema", "json_schema": {"name": "place", "schema": schema} | fields}
+
+
+def test_an_answer_has_the_form_that_was_asked_for(caller: Caller) -> None:
+    agent = Agent(caller, response_format=form(STRICT | {"additionalProperties": False}))
+    choice = agent.ask("The weather in New York?")
+    assert json.loads(choice["message"]["content"]) == {"city": "New York"}
+    assert choice["finish_reason"] == "stop"
+
+
+def test_a_form_comes_after_the_results(caller: Caller) -> None:
+    agent = Agent(caller, tools=[WEATHER], response_format=form(STRICT))
+    assert calls(agent.ask("The weather in Rome?")) == [("get_weather", {"city": "Rome"})]
+    agent.answer()
+    assert json.loads(agent.ask()["message"]["content"]) == {"city": "Rome"}
+
+
+@pytest.mark.parametrize(
+    ("prompt", "expected"),
+    [
+        ("Answer in JSON.", {"answer": "Alice is 3."}),
+        (
+            'As json such as {"event": "ADD", "old": [{"id": 4, "to": "x"}]}.',
+            {"event": "ADD", "old": [{"id": 3, "to": "Alice"}]},
+        ),
+    ],
+)
+def test_any_object_has_the_form_of_the_example_in_the_prompt(
+    caller: Caller, prompt: str, expected: object
+) -> None:
+    agent = Agent(caller, response_format={"type": "json_object"})
+    agent.messages = [{"role": "system", "content": prompt}]
+    assert json.loads(agent.ask("Alice is 3.")["message"]["content"]) == expected
+
+
+@pytest.mark.parametrize(
+    ("provider", "fields", "param"),
+    [
+        ("openai", {"type": "json_object"}, "messages"),
+        ("openai", {"type": "xml"}, "response_format.type"),
+        ("openai", form(STRICT, name="a b"), "response_format.json_schema.name"),
+        ("openai", form({"type": "string"}), "response_format.json_schema"),
+        ("openai", form(STRICT, strict=True), "response_format.json_schema"),
+        ("deepseek", form(STRICT), "response_format.type"),
+    ],
+)
+def test_forms_that_a_provider_refuses_are_refused(
+    caller: Caller, provider: str, fields: dict[str, Any], param: str
+) -> None:
+    answer = caller.post({"model": "m", "messages": [ASKED], "response_format": fields}, provider)
+    assert answer.status_code == 400
+    assert answer.json()["error"]["param"] == param
