@@ -21,6 +21,8 @@ StateForm = Literal["a", "g", "r", "d"]
 
 MAX_STATE = 200_000  # bytes of UTF-8, inflated
 MAX_ID = 120_000  # characters
+# Bytes that a byte may inflate to: who sends short ids cannot make us handle long states.
+MAX_RATIO = 50
 
 _ID = re.compile(r"(.*)__([agrd])_([A-Za-z0-9_-]+)", re.DOTALL)
 
@@ -37,8 +39,8 @@ def with_state(own: str, form: StateForm, state: str) -> str:
     then answers without it."""
     if not state:
         return own
-    data = state.encode("utf-8", "surrogatepass")
-    encoded = base64.urlsafe_b64encode(zlib.compress(data)).rstrip(b"=").decode()
+    data = state.encode("utf-8", "replace")
+    encoded = base64.urlsafe_b64encode(_deflated(data)).rstrip(b"=").decode()
     marked = f"{own}__{form}_{encoded}"
     return marked if len(data) <= MAX_STATE and len(marked) <= MAX_ID else own
 
@@ -53,11 +55,17 @@ def read_call_id(text: str, form: StateForm | None = None) -> CallId:
     return CallId(found[1], _inflated(found[3]) if is_wanted else "")
 
 
+def _deflated(data: bytes) -> bytes:
+    deflated = zlib.compress(data)
+    return deflated if len(data) <= MAX_RATIO * len(deflated) else zlib.compress(data, level=0)
+
+
 def _inflated(encoded: str) -> str:
     try:
         data = base64.urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4))
+        most = min(MAX_STATE, MAX_RATIO * len(data))
         inflating = zlib.decompressobj()
-        state = inflating.decompress(data, MAX_STATE)
-        return state.decode("utf-8", "surrogatepass") if inflating.eof else ""
+        state = inflating.decompress(data, most + 1)
+        return state.decode() if inflating.eof and len(state) <= most else ""
     except (binascii.Error, zlib.error, UnicodeDecodeError):
         return ""

@@ -14,6 +14,8 @@ from msgspec import Struct
 from ai.providers.call_ids import with_state
 from ai.providers.config import ReasoningField
 from ai.providers.openai_messages import STATE_FORMS
+from ai.providers.payloads import without_nul
+from ai.providers.surrogates import join_halves, unmark_halves
 from ai.providers.types import ChatEvent, ToolCallDelta
 from common.ids import uuid7
 
@@ -118,10 +120,10 @@ class CallsReader:
     def _begin(self, call: _Call, name: str) -> ToolCallDelta:
         call.index, call.name = self._begun, name
         call.has_arguments = bool(call.waiting)
-        own = call.id or f"call_{uuid7().hex}"
+        own = _whole(call.id) or f"call_{uuid7().hex}"
         marked = own if self._begun else self._with_state(own)
         self._begun += 1
-        return ToolCallDelta(call.index, call.waiting, marked, name)
+        return ToolCallDelta(call.index, call.waiting, marked, _whole(name))
 
     def _with_state(self, own: str) -> str:
         if not self._back:
@@ -130,7 +132,7 @@ class CallsReader:
             state = "".join(self._reasoning)
         else:
             state = msgspec.json.encode(self._details).decode() if self._details else ""
-        return with_state(own, STATE_FORMS[self._back], state)
+        return with_state(own, STATE_FORMS[self._back], _whole(state))
 
 
 def _is_another(call: _Call, piece: CallPiece, name: str) -> bool:
@@ -138,6 +140,11 @@ def _is_another(call: _Call, piece: CallPiece, name: str) -> bool:
     if not (call.name and name):
         return False
     return piece.id != call.id if piece.id else piece.index is None
+
+
+def _whole(text: str) -> str:
+    """A text that is not read on, without what nobody can store: halves of characters, and NUL."""
+    return without_nul(join_halves(unmark_halves(text)))
 
 
 def _arguments(given: Any) -> str:

@@ -3,8 +3,9 @@ costs at worst."""
 
 from dataclasses import replace
 from io import BytesIO
-from typing import Any
+from typing import Any, cast
 
+import msgspec
 import pytest
 from asgiref.sync import async_to_sync
 from hypothesis import example, given, settings
@@ -27,14 +28,26 @@ from ai.inference.images import ImageRunner
 from ai.inference.meter import Meter
 from ai.inference.types import Call, ChatCall, EmbeddingCall, ImageCall, SpeechCall
 from ai.provider_health.services import permit_of
+from ai.providers.call_ids import with_state
+from ai.providers.image_tokens import estimate_image
+from ai.providers.tests.prompts import CHAT, conversations, outputs, tools
+from ai.providers.token_estimate import estimate_text
 from ai.providers.types import (
     Deadlines,
+    Delta,
     EmbeddingRequest,
     Embeddings,
     Image,
     ImageRequest,
+    InputImage,
+    JsonOutput,
     Message,
+    ReasoningDelta,
     TextDelta,
+    Tool,
+    ToolCall,
+    ToolCallDelta,
+    Tools,
     Usage,
 )
 from billing.selectors.affordability import SpendingPower
@@ -133,19 +146,112 @@ calls: dict[str, Any] = {
 }
 
 
+counts = st.integers(0, 1_000_000)
+counted = st.builds(Usage, counts, counts, counts, counts)
+
+PICTURE = InputImage(b"", "image/png", 2_000, 1_500)
+LONG = "".join(f"The model thought of {number}. " for number in range(200))
+
+
+def meter_of(call: ChatCall) -> Meter:
+    price = cast(TokenPrice, call.model.price)
+    return Meter(price, lambda: call.estimated_input, call.input_bound, call.output_bound)
+
+
 @given(price=prices, text=texts, asked=st.none() | st.integers(1, 20_000), used=st.data())
 def test_no_usage_of_a_chat_call_costs_more_than_its_worst(
     price: TokenPrice, text: str, asked: int | None, used: st.DataObject
 ) -> None:
     messages = (Message("user", text),)
     call = ChatCall(**calls, model=model_at(price), messages=messages, max_output_tokens=asked)
-    meter = Meter(price, lambda: call.estimated_input, call.input_bound, call.output_bound)
-    counts = st.integers(0, 1_000_000)
-    told = Usage(*(used.draw(counts) for _ in range(3)))
-    meter.take([told, TextDelta("a")])
+    meter = meter_of(call)
+    meter.take([used.draw(counted), TextDelta("a")])
     assert meter.cost <= call.worst_cost
     if asked is None:
         assert call.worst_cost == worst_chat_cost(call.model, messages)
+
+
+@st.composite
+def calls_with_everything(draw: st.DrawFn) -> ChatCall:
+    """Calls with tools, results, pictures, forms and state."""
+    model = replace(model_at(draw(prices)), provider=draw(st.sampled_from(CHAT)))
+    return ChatCall(
+        **calls,
+        model=model,
+        messages=tuple(draw(conversations)),
+        max_output_tokens=draw(st.none() | st.integers(1, 20_000)),
+        tools=draw(st.none() | tools),
+        output=draw(st.none() | outputs),
+    )
+
+
+pieces = st.builds(
+    ToolCallDelta, st.integers(0, 3), texts, st.just("call_1"), st.sampled_from(["", "get_time"])
+)
+deltas = pieces | st.builds(TextDelta, texts) | st.builds(ReasoningDelta, texts)
+
+
+@given(calls_with_everything(), st.lists(deltas, max_size=6), st.none() | counted)
+@settings(deadline=None)
+def test_whatever_a_call_has_it_is_billed_no_more_than_is_held(
+    call: ChatCall, shown: list[Delta], told: Usage | None
+) -> None:
+    meter = meter_of(call)
+    for delta in shown:
+        meter.take([delta])
+    meter.take([told] if told else [])
+    assert meter.cost <= call.worst_cost
+    assert meter.usage.input_tokens <= call.input_bound
+    assert 1 <= call.estimated_input <= call.input_bound
+
+
+def test_what_is_billed_without_a_count_is_the_estimate_of_what_was_asked_and_shown() -> None:
+    call = ChatCall(
+        **calls,
+        model=model_at(TokenPrice(1, 1_000, 1_000, 0)),
+        messages=(Message("user", "How is the weather?", ("How is the weather?", PICTURE)),),
+        tools=Tools((Tool("get_weather", "The weather of a city."),)),
+    )
+    meter = meter_of(call)
+    arguments = '{"city": "Bern", "days": 3}'
+    meter.take([ToolCallDelta(0, "", "call_1", "get_weather"), ToolCallDelta(0, arguments)])
+    assert meter.usage == Usage(call.estimated_input, estimate_text("get_weather" + arguments))
+    plain = msgspec.structs.replace(call, messages=(Message("user", "How is the weather?"),))
+    assert call.estimated_input - plain.estimated_input == estimate_image("moonshot", PICTURE)
+    assert plain.estimated_input > estimate_text("How is the weather?" + "get_weather")
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"tools": Tools((Tool("get_weather", "x" * 3_000),))},
+        {"output": JsonOutput({"description": "x" * 3_000})},
+        {"messages": (Message("tool", "x" * 3_000, tool_call_id="call_1"),)},
+        {
+            "messages": (
+                Message("assistant", "", tool_calls=(ToolCall("call_1", "f", "x" * 3_000),)),
+            )
+        },
+        {
+            "messages": (
+                Message(
+                    "assistant",
+                    "",
+                    tool_calls=(ToolCall(with_state("call_1", "r", LONG), "f", "{}"),),
+                ),
+            )
+        },
+        {"messages": (Message("user", "", (PICTURE,)),)},
+    ],
+    ids=["tools", "a schema", "a result", "arguments", "state", "a picture"],
+)
+def test_each_thing_that_a_call_may_have_is_held_for(more: dict[str, Any]) -> None:
+    price = TokenPrice(1, 1_000, 0, 0)  # a token of the input costs a nano-USD
+    text = Message("user", "Hello.")
+    call = ChatCall(**calls, model=model_at(price), messages=(text,))
+    messages = (text, *more.pop("messages", ()))
+    longer = msgspec.structs.replace(call, messages=messages, **more)
+    assert longer.worst_cost - call.worst_cost >= 3_000
 
 
 @given(price=prices, inputs=st.lists(texts, max_size=5).map(tuple))

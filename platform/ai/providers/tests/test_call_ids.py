@@ -37,8 +37,21 @@ def test_state_that_is_too_long_is_left_out() -> None:
 
 
 def test_state_inflates_to_no_more_than_may_be_sent() -> None:
-    bomb = urlsafe_b64encode(zlib.compress(b"a" * 50_000_000)).rstrip(b"=").decode()
-    assert read_call_id(f"call_1__a_{bomb}") == CallId("call_1", "")
+    assert read_call_id(bomb(b"a" * 50_000_000)) == CallId("call_1", "")
+
+
+def bomb(state: bytes) -> str:
+    return "call_1__a_" + urlsafe_b64encode(zlib.compress(state)).rstrip(b"=").decode()
+
+
+def test_state_is_not_many_times_as_long_as_its_id() -> None:
+    assert read_call_id(bomb(b"a" * 100_000)).state == ""
+    assert len(read_call_id(with_state("call_1", "a", "a" * 20_000)).state) == 20_000
+
+
+def test_half_of_a_character_is_no_state() -> None:
+    assert read_call_id(bomb("\ud800".encode("utf-8", "surrogatepass"))).state == ""
+    assert read_call_id(with_state("call_1", "a", "b\ud800")).state == "b?"
 
 
 def test_what_cannot_be_decoded_is_no_state() -> None:

@@ -258,6 +258,19 @@ def test_arguments_that_are_cut_inside_a_character_are_whole_again() -> None:
     assert [call.arguments for call in calls_of(events)] == ["a🎉b\ufffd", "\ufffdc"]
 
 
+def test_what_is_no_character_is_made_harmless_in_names_ids_and_reasoning() -> None:
+    events = read(
+        b'{"choices":[{"delta":{"reasoning_content":"a\\ud83c"}}]}',
+        b'{"choices":[{"delta":{"reasoning_content":"\\udf89\\u0000b\\ud83c"}}]}',
+        piece("{}", 0, "call\ud83c", "get\0_time"),
+        END,
+        flags=Flags(reasoning_back="reasoning_content"),
+    )
+    [call] = calls_of(events)
+    assert read_call_id(call.id, "r") == ("call\ufffd", "a🎉b\ufffd")
+    assert call.name == "get_time"
+
+
 def test_calls_are_left_out_where_no_tools_were_given() -> None:
     assert read(piece(BERN, 0, "call_1", "get_weather"), END, call=request()) == [Finish("stop")]
 

@@ -1,10 +1,18 @@
 """Counting tokens without a tokenizer."""
 
+import json
+from collections.abc import Iterator
+from typing import Any
+
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ai.providers.config import PROVIDERS
+from ai.providers.openai_request import encode_request
 from ai.providers.tokens import estimate_input, input_upper_bound
-from ai.providers.types import Message
+from ai.providers.types import ChatRequest, JsonOutput, Message, Tools
+
+from .prompts import CHAT, conversations, outputs, tools
 
 MESSAGES = st.lists(st.builds(Message, st.just("user"), st.text()))
 
@@ -25,3 +33,47 @@ def test_half_a_surrogate_pair_is_counted_and_not_an_error() -> None:
 @given(MESSAGES)
 def test_the_estimate_is_positive_and_under_the_bound(messages: list[Message]) -> None:
     assert 1 <= estimate_input(messages) <= input_upper_bound(messages, 64)
+
+
+@given(st.sampled_from(CHAT), conversations, st.none() | tools, st.none() | outputs)
+def test_tools_forms_and_pictures_are_estimated_under_the_bound(
+    provider: str, messages: list[Message], given_tools: Tools | None, output: JsonOutput | None
+) -> None:
+    estimate = estimate_input(messages, provider=provider, tools=given_tools, output=output)
+    assert estimate >= 1
+    assert estimate <= input_upper_bound(
+        messages, 64, provider=provider, tools=given_tools, output=output
+    )
+
+
+def read_by_the_model(sent: Any) -> Iterator[str]:
+    """The texts in a body for a provider, whatever field they are in; pictures count by
+    themselves."""
+    for message in sent["messages"]:
+        content = message["content"] or ""
+        parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
+        yield from (part["text"] for part in parts if part["type"] == "text")
+        for call in message.get("tool_calls", ()):
+            yield from call["function"].values()
+        yield from (str(value) for field, value in message.items() if field.startswith("reasoning"))
+    yield from (compact(tool["function"]) for tool in sent.get("tools", ()))
+    if "response_format" in sent:
+        yield compact(sent["response_format"].get("json_schema", ""))
+
+
+def compact(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+SPOKEN = [name for name, known in PROVIDERS.items() if known.wire == "openai_compatible"]
+
+
+@given(st.sampled_from(SPOKEN), conversations, st.none() | tools, st.none() | outputs)
+def test_no_text_that_is_sent_is_left_out_of_the_bound(
+    provider: str, messages: list[Message], given_tools: Tools | None, output: JsonOutput | None
+) -> None:
+    request = ChatRequest("some-model", tuple(messages), 100, None, given_tools, output)
+    sent = json.loads(encode_request(request, PROVIDERS[provider].flags, stream=True))
+    written = sum(len(text.encode()) for text in read_by_the_model(sent))
+    bound = input_upper_bound(messages, 0, provider=provider, tools=given_tools, output=output)
+    assert written <= bound
