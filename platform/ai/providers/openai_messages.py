@@ -10,13 +10,14 @@ import msgspec
 
 from ai.providers.call_ids import StateForm, read_call_id
 from ai.providers.config import Flags, ReasoningField
-from ai.providers.types import ChatRequest, InputImage, Message, ToolCall
+from ai.providers.types import ChatRequest, InputImage, JsonOutput, Message, ToolCall
 
 _CALL_ID = re.compile(r"[A-Za-z0-9_.:-]{1,40}")  # OpenAI takes no longer ones
 _SHORT_CALL_ID = re.compile(r"[A-Za-z0-9]{9}")
 # For a provider that refuses a turn with calls but without its reasoning, and an empty one.
 _NO_REASONING = " "
 _RESULTS = "Pictures of the results:"
+_ANSWER_WITH_JSON = "Answer with JSON alone."
 _FOLLOW_THE_SCHEMA = "Answer with JSON alone, which matches this JSON Schema:"
 
 STATE_FORMS: Mapping[ReasoningField, StateForm] = {
@@ -31,8 +32,8 @@ def encode_messages(request: ChatRequest, flags: Flags) -> list[dict[str, Any]]:
     messages = list(_encoded(request.messages, flags))
     if flags.default_system_message and all(m["role"] != "system" for m in messages):
         messages.insert(0, {"role": "system", "content": flags.default_system_message})
-    if request.output and request.output.schema is not None and not flags.enforces_schemas:
-        messages.insert(0, {"role": "system", "content": _instruction(request.output.schema)})
+    if request.output and (instruction := _instruction(request.output, request.messages, flags)):
+        messages.insert(0, {"role": "system", "content": instruction})
     return messages
 
 
@@ -130,5 +131,13 @@ def _call_id(text: str, flags: Flags) -> str:
     )
 
 
-def _instruction(schema: Mapping[str, Any]) -> str:
-    return f"{_FOLLOW_THE_SCHEMA}\n{msgspec.json.encode(schema).decode()}"
+def _instruction(output: JsonOutput, messages: tuple[Message, ...], flags: Flags) -> str:
+    """What a model has to be told of the form: a schema that its provider does not enforce. Where
+    nobody speaks of JSON, most providers refuse to enforce it, and the others answer with blanks
+    without end."""
+    if output.schema is not None:
+        if flags.enforces_schemas:
+            return ""
+        return f"{_FOLLOW_THE_SCHEMA}\n{msgspec.json.encode(output.schema).decode()}"
+    is_told = any("json" in message.text.lower() for message in messages)
+    return "" if is_told else _ANSWER_WITH_JSON

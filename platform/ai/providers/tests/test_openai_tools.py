@@ -209,6 +209,14 @@ def test_any_object_is_asked_for_in_the_same_words(name: str) -> None:
     assert sent(call, flags_of(name))["response_format"] == {"type": "json_object"}
 
 
+def test_a_model_is_told_to_answer_with_json_where_nobody_has() -> None:
+    system, _ = sent(asking(output=JsonOutput()))["messages"]
+    assert system == {"role": "system", "content": "Answer with JSON alone."}
+    told = Message("system", "Reply in Json.")
+    assert len(sent(asking(told, ASKED, output=JsonOutput()))["messages"]) == 2
+    assert len(sent(asking(output=JsonOutput(SCHEMA)))["messages"]) == 1
+
+
 @pytest.mark.parametrize("name", SPOKEN)
 def test_a_strict_schema_is_enforced_or_refused(name: str) -> None:
     call = asking(output=JsonOutput(SCHEMA, "place", "A place.", strict=True))
