@@ -6,6 +6,7 @@ import msgspec
 from django.conf import settings
 
 from accounts import keys
+from accounts.features import KEY_FEATURES
 from accounts.models import User
 from accounts.selectors.api_keys import list_keys
 from accounts.services.api_keys import create_key, revoke_key
@@ -24,12 +25,14 @@ MAX_KEYS = 3
 
 
 class Demo(msgspec.Struct, frozen=True, kw_only=True):
-    """How to use the local default: its address, and the credentials for it."""
+    """How to use the local default: its address, and the credentials for it. `agent_api_key` has
+    all features; files of earlier versions have none."""
 
     base_url: str
     email: str
     password: str
     api_key: str
+    agent_api_key: str = ""
     admin_email: str
     admin_password: str
     simulator_url: str
@@ -38,8 +41,8 @@ class Demo(msgspec.Struct, frozen=True, kw_only=True):
 def ensure_demo(previous: Demo | None) -> Demo:
     """Create or correct the demo accounts; they get their money once.
 
-    Credentials in `previous` are kept where they still work. Without it the passwords and the key
-    are new; the oldest keys then make room for it.
+    Credentials in `previous` are kept where they still work. Without it the passwords and the keys
+    are new; the oldest keys then make room for them.
     """
     password = previous.password if previous else secrets.token_urlsafe(12)
     admin_password = previous.admin_password if previous else secrets.token_urlsafe(12)
@@ -53,22 +56,33 @@ def ensure_demo(previous: Demo | None) -> Demo:
             amount=BALANCE_USD * NUSD_PER_USD,
             description=CREDIT,
         )
+    api_key, agent_api_key = _working_keys(user, previous)
     return Demo(
         base_url=settings.PUBLIC_BASE_URL,
         email=EMAIL,
         password=password,
-        api_key=_working_key(user, previous),
+        api_key=api_key,
+        agent_api_key=agent_api_key,
         admin_email=ADMIN_EMAIL,
         admin_password=admin_password,
         simulator_url=settings.SIMULATOR_URL,
     )
 
 
-def _working_key(user: User, previous: Demo | None) -> str:
+def _working_keys(user: User, previous: Demo | None) -> tuple[str, str]:
+    """A key without features, and one with all of them. New ones replace those that do not work
+    any more, and the oldest other keys make room for them."""
     active = list_keys(user).active()
-    if previous and active.filter(digest__in=keys.digests(previous.api_key)).exists():
-        return previous.api_key
-    for surplus in active.order_by("-created_at")[MAX_KEYS - 1 :]:
-        revoke_key(user=user, key_id=surplus.pk)
-    _, raw = create_key(user=user, name="Demo")
-    return raw
+    known = (previous.api_key, previous.agent_api_key) if previous else ("", "")
+    working = [raw for raw in known if active.filter(digest__in=keys.digests(raw)).exists()]
+    if len(working) < len(known):
+        digests = [digest for raw in working for digest in keys.digests(raw)]
+        others = active.exclude(digest__in=digests).order_by("-created_at")
+        for surplus in others[MAX_KEYS - len(known) :]:
+            revoke_key(user=user, key_id=surplus.pk)
+    plain, agents = known
+    if plain not in working:
+        _, plain = create_key(user=user, name="Demo", features=())
+    if agents not in working:
+        _, agents = create_key(user=user, name="Agents", features=KEY_FEATURES)
+    return plain, agents

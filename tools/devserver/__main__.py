@@ -106,6 +106,7 @@ def _welcome(local: configuration.Configuration) -> str:
         f"Demo account   {demo['email']}  {demo['password']}",
         f"Operator       {demo['admin_email']}  {demo['admin_password']}",
         f"API key        {demo['api_key']}",
+        f"  for agents   {demo['agent_api_key']}",
         "",
         f"These are in {local.var / 'demo.json'}. Try:",
         "",

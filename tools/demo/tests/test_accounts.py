@@ -49,6 +49,7 @@ def test_it_writes_all_that_is_needed_to_begin(tmp_path: Path) -> None:
         "email",
         "password",
         "api_key",
+        "agent_api_key",
         "admin_email",
         "admin_password",
         "simulator_url",
@@ -59,8 +60,9 @@ def test_it_writes_all_that_is_needed_to_begin(tmp_path: Path) -> None:
     operator = sign_in(email=demo["admin_email"], password=demo["admin_password"]).user
     assert operator.is_staff
     assert operator.is_superuser
-    [key] = active_keys()
-    assert bytes(key.digest) == keys.digest(demo["api_key"])
+    plain, agents = active_keys()
+    assert bytes(plain.digest) == keys.digest(demo["api_key"])
+    assert bytes(agents.digest) == keys.digest(demo["agent_api_key"])
 
 
 def test_the_account_is_on_max_with_fifty_dollars(tmp_path: Path) -> None:
@@ -82,7 +84,7 @@ def test_a_second_run_changes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "demo.json"
     first = create_demo(path)
     assert create_demo(path) == first
-    assert len(active_keys()) == 1
+    assert len(active_keys()) == 2
     assert LedgerEntry.objects.filter(account=demo_user()).count() == 1
     assert Wallet.objects.get(account=demo_user()).balance == 50 * NUSD_PER_USD
 
@@ -109,7 +111,7 @@ def test_a_file_of_another_database_is_replaced_by_what_works_here(tmp_path: Pat
     demo = create_demo(path)
     path.write_text(json.dumps({**demo, "api_key": keys.generate()}))
     assert create_demo(path)["password"] == demo["password"]
-    assert len(active_keys()) == 2
+    assert len(active_keys()) == 3
 
 
 def test_a_file_that_cannot_be_understood_is_replaced(tmp_path: Path) -> None:
@@ -124,20 +126,45 @@ def test_a_revoked_key_is_replaced(tmp_path: Path) -> None:
     revoke_key(user=demo_user(), key_id=active_keys()[0].pk)
     second = create_demo(path)
     assert second["api_key"] != first["api_key"]
-    assert [bytes(key.digest) for key in active_keys()] == [keys.digest(second["api_key"])]
+    assert second["agent_api_key"] == first["agent_api_key"]
+    assert [bytes(key.digest) for key in active_keys()] == [
+        keys.digest(second["agent_api_key"]),
+        keys.digest(second["api_key"]),
+    ]
 
 
 def test_at_most_three_keys_are_active_and_the_oldest_go(tmp_path: Path) -> None:
-    raw = [create_demo(tmp_path / f"{n}.json")["api_key"] for n in range(5)]
-    assert [bytes(key.digest) for key in active_keys()] == [keys.digest(key) for key in raw[2:]]
+    made = [create_demo(tmp_path / f"{n}.json") for n in range(5)]
+    raw = [demo[name] for demo in made for name in ("api_key", "agent_api_key")]
+    assert [bytes(key.digest) for key in active_keys()] == [keys.digest(key) for key in raw[-3:]]
 
 
 def test_five_keys_of_the_users_own_do_not_stand_in_its_way(tmp_path: Path) -> None:
     create_demo(tmp_path / "first.json")
-    for name in ("two", "three", "four", "five"):
+    for name in ("three", "four", "five"):
         create_key(user=demo_user(), name=name)
     create_demo(tmp_path / "second.json")
-    assert [key.name for key in active_keys()] == ["four", "five", "Demo"]
+    assert [key.name for key in active_keys()] == ["five", "Demo", "Agents"]
+
+
+def test_one_key_has_no_feature_and_the_other_has_all(tmp_path: Path, settings: Settings) -> None:
+    settings.DEFAULT_KEY_FEATURES = ["vision"]
+    create_demo(tmp_path / "demo.json")
+    plain, agents = active_keys()
+    assert plain.features == []
+    assert agents.features == ["tools", "structured_outputs", "vision"]
+
+
+def test_a_file_of_an_earlier_version_keeps_its_key(tmp_path: Path) -> None:
+    path = tmp_path / "demo.json"
+    first = create_demo(path)
+    revoke_key(user=demo_user(), key_id=active_keys()[1].pk)
+    path.write_text(json.dumps({name: text for name, text in first.items() if name[:5] != "agent"}))
+    for name in ("three", "four"):
+        create_key(user=demo_user(), name=name)
+    second = create_demo(path)
+    assert {**second, "agent_api_key": first["agent_api_key"]} == first
+    assert [key.name for key in active_keys()] == ["Demo", "four", "Agents"]
 
 
 def test_without_a_path_the_credentials_are_printed() -> None:

@@ -123,7 +123,8 @@ def test_the_demo_account_has_fifty_dollars_max_and_a_past() -> None:
     assert Wallet.objects.get(account=demo).balance == 50 * NUSD_PER_USD
     assert Subscription.objects.get(account=demo).plan_id == "max"
     assert charges().filter(account=demo).count() > 100
-    assert [key.name for key in ApiKey.objects.filter(account=demo, revoked_at=None)] == ["Demo"]
+    keys = ApiKey.objects.filter(account=demo, revoked_at=None)
+    assert {key.name for key in keys} == {"Demo", "Agents"}
     last = LedgerEntry.objects.filter(account=demo).latest("seq")
     assert last.description == "Demo credit"
     assert last.created_at > timezone.now() - timedelta(minutes=5)

@@ -17,7 +17,7 @@ from demo.history import newcomers, write_history
 
 class Command(BaseCommand):
     help = (
-        "Make a demo account with an API key and money, an operator, and a dozen accounts with "
+        "Make a demo account with two API keys and money, an operator, and a dozen accounts with "
         f"{DAYS} days of usage. Run `setup` first."
     )
 
