@@ -3,8 +3,11 @@
 import asyncio
 import base64
 import io
+import json
+import statistics
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from uuid import uuid4
 
 import psutil
@@ -12,6 +15,7 @@ from PIL import Image
 
 from common.errors import ServiceUnavailable
 from media.probe.tests.samples import picture
+from publicapi.tests.v1.conftest import NewCustomer
 from publicapi.v1.errors import InvalidBody
 from publicapi.v1.pictures import MAX_PICTURES, PictureUrl, load_pictures
 
@@ -98,3 +102,33 @@ async def test_a_picture_that_takes_minutes_is_refused_in_seconds_and_delays_no_
 
     assert [type(each) for each in outcomes] == [InvalidBody] * 2
     assert waited < 15
+
+
+def test_full_requests_of_one_account_delay_the_calls_of_others_little(
+    customer: NewCustomer,
+) -> None:
+    alice, bob = customer(features=("vision",)), customer(name="bob")
+    noise = io.BytesIO()
+    Image.effect_noise((900, 900), 90).save(noise, "PNG")
+    parts = [
+        {"type": "image_url", "image_url": {"url": each.url}}
+        for each in requested(noise.getvalue())
+    ]
+    body = json.dumps(alice.body(messages=[{"role": "user", "content": parts}])).encode()
+    before = psutil.Process(alice.web.process.pid).memory_info().rss
+    with ThreadPoolExecutor(20) as threads:
+        hers = [threads.submit(alice.post, content=body) for _ in range(20)]
+        waits = []
+        while not all(each.done() for each in hers):
+            began = time.perf_counter()
+            assert bob.chat().status_code == 200
+            waits.append(time.perf_counter() - began)
+            time.sleep(0.3)
+    statuses = Counter(each.result().status_code for each in hers)
+    grown = psutil.Process(alice.web.process.pid).memory_info().rss - before
+    middle, longest = statistics.median(waits), max(waits)
+    print(f"{statuses}, bob {middle:.2f} s, at most {longest:.2f} s, grown {grown:,}")  # noqa: T201
+
+    assert set(statuses) <= {200, 503}
+    assert statuses[200] >= 1
+    assert longest < 3
