@@ -13,10 +13,20 @@ class InlineData(Struct):
     data: Raw = Raw()
 
 
+class FunctionCall(Struct):
+    """A whole call: `args` is an object, still encoded."""
+
+    name: str | None = None
+    id: str | None = None
+    args: Raw = Raw()
+
+
 class Part(Struct, rename="camel"):
     text: str | None = None
     inline_data: InlineData | None = None
     thought: bool | None = None
+    function_call: FunctionCall | None = None
+    thought_signature: str | None = None
 
 
 class Content(Struct):
@@ -26,6 +36,7 @@ class Content(Struct):
 class Candidate(Struct, rename="camel"):
     content: Content | None = None
     finish_reason: str | None = None
+    finish_message: str | None = None
 
     @property
     def parts(self) -> list[Part]:
