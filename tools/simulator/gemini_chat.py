@@ -91,11 +91,11 @@ class _Content:
             yield event(self._response(parts, self._so_far()))
 
     def closing(self) -> Iterator[bytes]:
-        """The finish reason, on an empty part if there was any text."""
+        """The finish reason, on an empty part if there was anything else."""
         if self._answer.ending == "blocked":
             yield event(self._blocked())
             return
-        parts: list[Json] = [{"text": ""} | self._signature()] if self._answer.words else []
+        parts: list[Json] = [{"text": ""} | self._signature()] if self._answer.spoken else []
         reason = self._finish
         yield event(self._response(parts, self._chat.usage(), reason))
 

@@ -1,6 +1,7 @@
 """The parts of Gemini's contents, and what is refused of them."""
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -105,7 +106,16 @@ def heard(contents: Sequence[Content], *, has_tools: bool) -> tuple[Turns, list[
 
 def complaint(contents: Sequence[Content], model: str) -> str | None:
     """What is wrong with the calls and the results of a conversation."""
-    return next(_complaints(contents, model), None)
+    return next(_complaints(_turns(contents), model), None)
+
+
+def _turns(contents: Sequence[Content]) -> list[Content]:
+    """Neighbours of one role in one: clients send the chunks of a stream as they came."""
+    groups = groupby(contents, key=lambda content: content.role)
+    return [
+        Content([part for content in group for part in content.parts], role)
+        for role, group in groups
+    ]
 
 
 def _complaints(contents: Sequence[Content], model: str) -> Iterator[str]:

@@ -13,12 +13,14 @@ _NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}")
 
 
 class Declaration(Fields):
-    """`parameters` is Google's own form of a schema."""
+    """`parameters` is Google's own form of a schema. Schemas of results change no answer."""
 
     name: str
     description: str = ""
     parameters: dict[str, Any] | None = None
     parameters_json_schema: dict[str, Any] | None = None
+    response: dict[str, Any] | None = None
+    response_json_schema: dict[str, Any] | None = None
 
     @property
     def schema(self) -> dict[str, Any]:
