@@ -4,8 +4,8 @@ A provider enforces a part of JSON Schema alone. Where a schema has to be follow
 of that part is refused, because the provider would refuse or ignore it.
 """
 
-import re
 from collections.abc import Callable, Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 from typing import Any, NamedTuple
 
 Schema = Mapping[str, Any]
@@ -18,6 +18,7 @@ ANNOTATIONS = frozenset(
 _BY_NAME = frozenset(
     {"$defs", "definitions", "dependentSchemas", "patternProperties", "properties"}
 )
+_DEFINITIONS = ("$defs.", "definitions.")
 _LISTS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
 
 
@@ -56,7 +57,18 @@ def adapted(schema: Schema, change: Callable[[Schema], Schema]) -> dict[str, Any
 
 def is_recursive(schema: Schema) -> bool:
     """Does a schema refer to one that it is a part of?"""
-    return _meets(schema, schema, frozenset(), set())
+    referring: dict[str, set[str]] = {}
+    waiting = ["#"]
+    while waiting:
+        reference = waiting.pop()
+        if reference not in referring:
+            referring[reference] = _references(_referred(reference, schema))
+            waiting += referring[reference]
+    try:
+        TopologicalSorter(referring).prepare()
+    except CycleError:
+        return True
+    return False
 
 
 def _inner(schema: Schema) -> Iterator[tuple[str, Any]]:
@@ -83,22 +95,17 @@ def _adapted_schema(value: Any, change: Callable[[Schema], Schema]) -> Any:
     return adapted(value, change) if isinstance(value, Mapping) else value
 
 
-def _meets(schema: Any, root: Schema, above: frozenset[str], done: set[str]) -> bool:
-    """Is one of the references `above` met again in a schema? Those in `done` are known."""
-    if not isinstance(schema, Mapping):
-        return False
-    reference = schema.get("$ref")
-    if isinstance(reference, str) and reference not in done:
-        if reference in above:
-            return True
-        if _meets(_referred(reference, root), root, above | {reference}, done):
-            return True
-        done.add(reference)
-    return any(
-        _meets(each, root, above, done)
-        for name, each in _inner(schema)
-        if not re.match(r"(\$defs|definitions)\.", name)
-    )
+def _references(schema: Any) -> set[str]:
+    """What a schema refers to, without its definitions, which are there to be referred to."""
+    found = set()
+    waiting = [schema]
+    while waiting:
+        inner = waiting.pop()
+        if isinstance(inner, Mapping):
+            if isinstance(inner.get("$ref"), str):
+                found.add(inner["$ref"])
+            waiting += [each for name, each in _inner(inner) if not name.startswith(_DEFINITIONS)]
+    return found
 
 
 def _referred(reference: str, root: Schema) -> Any:

@@ -7,6 +7,7 @@ any model's `prompt_overhead_tokens`.
 """
 
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import NamedTuple
@@ -41,15 +42,13 @@ class Conversation(NamedTuple):
 
 
 class _Step(NamedTuple):
-    """What the assistant said, what came of its calls, and what the user said then."""
+    """What the assistant said, its calls, their results by the calls' places, and what the user
+    said then."""
 
     said: list[Message]
+    calls: list[ToolCall]
     results: dict[int, Message]
     asked: list[Message]
-
-    @property
-    def calls(self) -> list[ToolCall]:
-        return [call for message in self.said for call in message.tool_calls]
 
 
 def conversation(messages: Iterable[Message]) -> Conversation:
@@ -58,7 +57,7 @@ def conversation(messages: Iterable[Message]) -> Conversation:
     filled = [message for message in messages if _is_filled(message)]
     system = _joined(message for message in filled if message.role == "system")
     steps = _steps(message for message in filled if message.role != "system")
-    taken: set[str] = set()
+    taken: dict[str, int] = {}
     turns = [turn for step in steps for turn in _turns(step, taken)]
     if not turns or turns[-1].role == "assistant":
         turns.append(Message("user", _CONTINUATION))
@@ -107,29 +106,35 @@ def _is_filled(message: Message) -> bool:
 
 
 def _steps(messages: Iterable[Message]) -> list[_Step]:
-    steps = [_Step([], {}, [])]
+    steps = [_Step([], [], {}, [])]
+    waiting: dict[str, deque[tuple[_Step, int]]] = {}
     for message in messages:
-        last = steps[-1]
+        step = steps[-1]
         if message.role == "assistant":
-            if last.results or last.asked:
-                steps.append(last := _Step([], {}, []))
-            last.said.append(message)
-        elif message.role != "tool" or not _answered(steps, message):
-            last.asked.append(Message("user", message.text, message.parts))
+            if step.results or step.asked:
+                steps.append(step := _Step([], [], {}, []))
+            step.said.append(message)
+            for call in message.tool_calls:
+                _await(waiting, step, call)
+        elif message.role == "tool" and waiting.get(message.tool_call_id):
+            called, place = waiting[message.tool_call_id].popleft()
+            called.results[place] = message
+        else:
+            step.asked.append(Message("user", message.text, message.parts))
     return steps
 
 
-def _answered(steps: list[_Step], result: Message) -> bool:
-    """Note a result at the last call with its id that has none. Is there such a call?"""
-    for step in reversed(steps):
-        for index, call in enumerate(step.calls):
-            if call.id == result.tool_call_id and index not in step.results:
-                step.results[index] = result
-                return True
-    return False
+def _await(waiting: dict[str, deque[tuple[_Step, int]]], step: _Step, call: ToolCall) -> None:
+    """Add a call to a step. Of calls with one id, those of the last step wait for a result, the
+    first one first."""
+    queue = waiting.setdefault(call.id, deque())
+    if queue and queue[0][0] is not step:
+        queue.clear()
+    queue.append((step, len(step.calls)))
+    step.calls.append(call)
 
 
-def _turns(step: _Step, taken: set[str]) -> Iterator[Message]:
+def _turns(step: _Step, taken: dict[str, int]) -> Iterator[Message]:
     """The turns of a step, with ids that are not `taken`."""
     calls = tuple(replace(call, id=_own_id(call.id, taken)) for call in step.calls)
     if step.said:
@@ -148,13 +153,13 @@ def _joined(messages: Iterable[Message]) -> str:
     return _SEPARATOR.join(message.text for message in messages if message.text.strip())
 
 
-def _own_id(call_id: str, taken: set[str]) -> str:
-    """The id with its state, and an own part that is not taken."""
+def _own_id(call_id: str, taken: dict[str, int]) -> str:
+    """The id with its state, and an own part that is not `taken`: each that is has the last number
+    that was put after it."""
     own = read_call_id(call_id).own
-    plain = _NOT_IN_IDS.sub("_", own)[:_MAX_ID] or "call"
-    name, number = plain, 1
+    plain = name = _NOT_IN_IDS.sub("_", own)[:_MAX_ID] or "call"
     while name in taken:
-        number += 1
-        name = f"{plain}-{number}"
-    taken.add(name)
+        taken[plain] += 1
+        name = f"{plain}-{taken[plain]}"
+    taken[name] = 1
     return name + call_id[len(own) :]

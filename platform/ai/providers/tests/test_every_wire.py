@@ -1,6 +1,8 @@
 """What a network and a broken provider can do to a call, the same on every chat wire."""
 
 import asyncio
+import json
+from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 
@@ -8,24 +10,51 @@ import pytest
 
 from ai.providers.chat_calls import MAX_ANSWER
 from ai.providers.errors import UpstreamError
-from ai.providers.types import ChatWire, Deadlines, Finish, TextDelta
+from ai.providers.types import ChatWire, Deadlines, Finish, TextDelta, Tools
 from common.tests.upstream import JSON, Answer, Upstream
 
 from .calls import AMPLE, events_and_failure, events_of, request, text_of, within
 from .conftest import WireOf
+from .tool_calls import WEATHER, asking, calls_of
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a wire says a text, in JSON with the text left out, and how it ends."""
+    """How a wire says a text, in JSON with the text left out, how it ends, and how it calls
+    `weather` with some arguments."""
 
     provider: str
     before: bytes
     after: bytes
     end: bytes
+    call: Callable[[dict[str, str]], bytes]
 
     def text(self, words: bytes) -> bytes:
         return b"data: " + self.before + words + self.after + b"\n\n"
+
+
+def event_of(payload: object) -> bytes:
+    return b"data: " + json.dumps(payload, ensure_ascii=False).encode() + b"\n\n"
+
+
+def openai_call(arguments: dict[str, str]) -> bytes:
+    function = {"name": "weather", "arguments": json.dumps(arguments, ensure_ascii=False)}
+    call = {"index": 0, "id": "call_1", "type": "function", "function": function}
+    return event_of({"choices": [{"delta": {"tool_calls": [call]}}]})
+
+
+def anthropic_call(arguments: dict[str, str]) -> bytes:
+    block = {"type": "tool_use", "id": "toolu_1", "name": "weather", "input": {}}
+    text = json.dumps(arguments, ensure_ascii=False)
+    delta = {"type": "input_json_delta", "partial_json": text}
+    return event_of({"type": "content_block_start", "content_block": block}) + event_of(
+        {"type": "content_block_delta", "delta": delta}
+    )
+
+
+def google_call(arguments: dict[str, str]) -> bytes:
+    part = {"functionCall": {"name": "weather", "args": arguments}}
+    return event_of({"candidates": [{"content": {"parts": [part]}}]})
 
 
 DIALECTS = [
@@ -34,18 +63,21 @@ DIALECTS = [
         b'{"choices":[{"delta":{"content":"',
         b'"}}]}',
         b'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\n',
+        openai_call,
     ),
     Dialect(
         "anthropic",
         b'{"type":"content_block_delta","delta":{"type":"text_delta","text":"',
         b'"}}',
         b'data: {"type":"message_delta","delta":{"stop_reason":"end_turn"}}\n\n',
+        anthropic_call,
     ),
     Dialect(
         "google",
         b'{"candidates":[{"content":{"parts":[{"text":"',
         b'"}]}}]}',
         b'data: {"candidates":[{"finishReason":"STOP"}]}\n\n',
+        google_call,
     ),
 ]
 
@@ -128,6 +160,28 @@ async def test_a_character_cut_by_the_network_is_whole_again(
     cut = whole.index("😀".encode()) + 2
     upstream.answer = Answer([whole[:cut], 0.05, whole[cut:-1], 0.05, whole[-1:], dialect.end])
     assert text_of(await events_of(wire)) == "😀"
+
+
+async def test_a_call_cut_by_the_network_is_whole_again(
+    upstream: Upstream, wire: ChatWire, dialect: Dialect
+) -> None:
+    """It is a call, too, where the provider says that the answer just stopped."""
+    arguments = {"city": "Kýïv \\ \n 😀"}
+    sent = dialect.call(arguments) + dialect.end
+    upstream.answer = Answer([sent[at : at + 5] for at in range(0, len(sent), 5)])
+    events = await events_of(wire, asking(tools=Tools((WEATHER,))))
+    [call] = calls_of(events)
+    assert (call.name, json.loads(call.arguments)) == ("weather", arguments)
+    assert events[-1] == Finish("tool_calls")
+
+
+async def test_a_call_before_a_failure_is_told(
+    upstream: Upstream, wire: ChatWire, dialect: Dialect
+) -> None:
+    upstream.answer = Answer([dialect.call({"city": "Kyiv"}), b"data: not json\n\n"])
+    events, _ = await events_and_failure(wire, call=asking(tools=Tools((WEATHER,))))
+    [call] = calls_of(events)
+    assert json.loads(call.arguments) == {"city": "Kyiv"}
 
 
 @pytest.mark.parametrize(

@@ -113,6 +113,18 @@ def test_an_id_is_there_once() -> None:
     ]
 
 
+def test_a_result_is_that_of_the_last_call_with_its_id() -> None:
+    said = [called(A), user("Hm."), called(A), result("a", "Rain.")]
+    results = [turn.text for turn in conversation(said).turns if turn.role == "tool"]
+    assert results == ["No result.", "Rain."]
+
+
+def test_many_calls_take_no_longer_than_they_are_many() -> None:
+    said = [called(*[A] * 20_000), *[result("a")] * 20_000, *[result("z")] * 20_000]
+    turns = conversation(said).turns
+    assert turns[1].tool_calls[-1].id == turns[-2].tool_call_id == "a-20000"
+
+
 def test_an_id_from_elsewhere_keeps_its_state() -> None:
     marked = with_state("functions.weather:0", "g", "c2ln")
     said = [called(ToolCall(marked, "weather", "{}")), result(marked)]
