@@ -5,7 +5,8 @@ It reads all known variants, from every provider: reasoning under two names, con
 usage in three places.
 """
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
 
 import msgspec
 from msgspec import Raw, Struct
@@ -58,13 +59,19 @@ class _Delta(Struct):
     refusal: str | None = None
     reasoning_content: str | None = None
     reasoning: str | None = None
+
+
+class _DeltaWithCalls(_Delta):
     tool_calls: list[CallPiece] | None = None
-    reasoning_details: list[dict[str, Any]] | None = None
+    reasoning_details: Raw = Raw()
 
 
-class _Choice(Struct):
-    delta: _Delta | None = None
-    message: _Delta | None = None
+AnyDelta = TypeVar("AnyDelta", bound=_Delta)
+
+
+class _Choice(Struct, Generic[AnyDelta]):
+    delta: AnyDelta | None = None
+    message: AnyDelta | None = None
     finish_reason: str | None = None
     usage: Raw = Raw()
 
@@ -73,9 +80,9 @@ class _Groq(Struct):
     usage: Raw = Raw()
 
 
-class _Answer(Struct):
+class _Answer(Struct, Generic[AnyDelta]):
     object: str | None = None
-    choices: list[_Choice] | None = None
+    choices: list[_Choice[AnyDelta]] | None = None
     usage: Raw = Raw()
     x_groq: _Groq | None = None
     error: Raw = Raw()
@@ -100,23 +107,29 @@ class _Usage(Struct):
     prompt_cache_hit_tokens: Raw = Raw()  # DeepSeek
 
 
-_decode_answer = msgspec.json.Decoder(_Answer).decode
+_decode_answer = msgspec.json.Decoder(_Answer[_Delta]).decode
+_decode_answer_with_calls = msgspec.json.Decoder(_Answer[_DeltaWithCalls]).decode
+_decode_details = msgspec.json.Decoder(list[dict[str, Any]]).decode
 _decode_usage = usage_decoder(_Usage)
 _decode_prompt_details = msgspec.json.Decoder(_PromptDetails).decode
 
 
-class AnswerReader(chat_calls.AnswerReader):
-    """Reads one answer."""
+class AnswerReader(chat_calls.AnswerReader, Generic[AnyDelta]):
+    """Reads one answer to a call without tools; calls in it are left out."""
 
-    __slots__ = ("_calls", "_reasoning_added", "_refusal", "_refused")
+    __slots__ = ("_decode", "_reasoning_added", "_refusal", "_refused")
 
-    def __init__(self, request: ChatRequest, flags: Flags) -> None:
+    def __init__(
+        self,
+        request: ChatRequest,
+        flags: Flags,
+        decoder: Callable[[bytes], _Answer[Any]] = _decode_answer,
+    ) -> None:
         super().__init__()
+        self._decode = decoder
         self._reasoning_added = flags.reasoning_added_to_completion
         self._refusal = RefusalDelta if request.output else TextDelta
         self._refused = False
-        # None where there are no tools: no calls are expected, and none are told.
-        self._calls = CallsReader(flags.reasoning_back) if request.tools else None
 
     @property
     def usage(self) -> Usage | None:
@@ -130,7 +143,7 @@ class AnswerReader(chat_calls.AnswerReader):
         if payload == DONE:
             self.done = True
             return
-        answer = decode(_decode_answer, payload)
+        answer = decode(self._decode, payload)
         if _is_error(answer):
             raise error_from(200, payload)
         self._note_usage(answer.usage)
@@ -141,16 +154,11 @@ class AnswerReader(chat_calls.AnswerReader):
 
     def closing(self) -> list[ChatEvent]:
         """See `chat_calls.AnswerReader.closing`."""
-        rest: list[ChatEvent] = []
         if self.finish and self._refused:
             self.finish = "content_filter"
-        elif self.finish and self._calls and self._calls.any:
-            if self.finish == "stop":
-                self.finish = "tool_calls"
-            rest += self._calls.closing(is_cut=self.finish != "tool_calls")
-        return rest + super().closing()
+        return super().closing()
 
-    def _read_choice(self, choice: _Choice, events: list[ChatEvent]) -> None:
+    def _read_choice(self, choice: _Choice[AnyDelta], events: list[ChatEvent]) -> None:
         if delta := choice.delta or choice.message:
             self._read_delta(delta, events)
         self._note_usage(choice.usage)
@@ -159,7 +167,7 @@ class AnswerReader(chat_calls.AnswerReader):
                 raise UpstreamError("The provider gave up in the middle of its answer.")
             self.finish = _FINISH_REASONS.get(reason, "stop")
 
-    def _read_delta(self, delta: _Delta, events: list[ChatEvent]) -> None:
+    def _read_delta(self, delta: AnyDelta, events: list[ChatEvent]) -> None:
         if reasoning := delta.reasoning_content or delta.reasoning:
             self._add(ReasoningDelta(reasoning), events)
         if isinstance(delta.content, list):
@@ -169,17 +177,6 @@ class AnswerReader(chat_calls.AnswerReader):
         if delta.refusal:
             self._refused = True
             self._add(self._refusal(delta.refusal), events)
-        if self._calls:
-            self._read_calls(self._calls, delta, events)
-
-    def _read_calls(self, calls: CallsReader, delta: _Delta, events: list[ChatEvent]) -> None:
-        if reasoning := delta.reasoning_content or delta.reasoning:
-            calls.note_reasoning(reasoning)
-        if delta.reasoning_details:
-            calls.note_details(delta.reasoning_details)
-        for piece in delta.tool_calls or ():
-            for call_delta in calls.read(piece):
-                self._add(call_delta, events)
 
     def _read_parts(self, parts: list[_Part], events: list[ChatEvent]) -> None:
         for part in parts:
@@ -206,7 +203,39 @@ class AnswerReader(chat_calls.AnswerReader):
         )
 
 
-def _is_error(answer: _Answer) -> bool:
+class AnswerWithCallsReader(AnswerReader[_DeltaWithCalls]):
+    """Reads one answer to a call with tools."""
+
+    __slots__ = ("_calls",)
+
+    def __init__(self, request: ChatRequest, flags: Flags) -> None:
+        super().__init__(request, flags, _decode_answer_with_calls)
+        self._calls = CallsReader(flags.reasoning_back)
+
+    def closing(self) -> list[ChatEvent]:
+        """See `chat_calls.AnswerReader.closing`."""
+        if self.finish == "stop" and self._calls.any:
+            self.finish = "tool_calls"
+        end = super().closing()
+        return [*self._calls.closing(is_cut=self.finish != "tool_calls"), *end]
+
+    def _read_delta(self, delta: _DeltaWithCalls, events: list[ChatEvent]) -> None:
+        super()._read_delta(delta, events)
+        if reasoning := delta.reasoning_content or delta.reasoning:
+            self._calls.note_reasoning(reasoning)
+        if details := sensible(_decode_details, delta.reasoning_details):
+            self._calls.note_details(details)
+        for piece in delta.tool_calls or ():
+            for call_delta in self._calls.read(piece):
+                self._add(call_delta, events)
+
+
+def answer_reader(request: ChatRequest, flags: Flags) -> AnswerReader[Any]:
+    """The reader of the answer to a request."""
+    return (AnswerWithCallsReader if request.tools else AnswerReader)(request, flags)
+
+
+def _is_error(answer: _Answer[Any]) -> bool:
     flat = answer.object == "error" or (answer.choices is None and is_given(answer.code))
     return flat or is_given(answer.error)
 

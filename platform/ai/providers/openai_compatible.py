@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator
 from ai.providers import chat_calls
 from ai.providers.config import ProviderConfig
 from ai.providers.http_calls import HttpCall
-from ai.providers.openai_answers import AnswerReader
+from ai.providers.openai_answers import answer_reader
 from ai.providers.openai_checks import check_request
 from ai.providers.openai_request import encode_request
 from ai.providers.types import ChatEvent, ChatRequest, Deadlines
@@ -40,14 +40,14 @@ class OpenAICompatible:
         """See `ChatWire.stream`."""
         call = self._call(request, stream=True)
         return chat_calls.streamed(
-            self._client, call, AnswerReader(request, self._flags), deadlines
+            self._client, call, answer_reader(request, self._flags), deadlines
         )
 
     async def complete(self, request: ChatRequest, deadlines: Deadlines) -> list[ChatEvent]:
         """See `ChatWire.complete`."""
         call = self._call(request, stream=self._flags.always_stream)
         carry_out = chat_calls.collected if self._flags.always_stream else chat_calls.plain
-        return await carry_out(self._client, call, AnswerReader(request, self._flags), deadlines)
+        return await carry_out(self._client, call, answer_reader(request, self._flags), deadlines)
 
     def _call(self, request: ChatRequest, *, stream: bool) -> HttpCall:
         body = encode_request(request, self._flags, stream=stream)

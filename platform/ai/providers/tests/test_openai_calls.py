@@ -8,7 +8,8 @@ import pytest
 
 from ai.providers.call_ids import read_call_id
 from ai.providers.config import Flags, ReasoningField
-from ai.providers.openai_answers import AnswerReader
+from ai.providers.errors import UpstreamError
+from ai.providers.openai_answers import answer_reader
 from ai.providers.types import (
     ChatEvent,
     Finish,
@@ -32,7 +33,7 @@ BERN = '{"city": "Bern"}'
 
 def read(*payloads: Any, flags: Flags = PLAIN, call: Any = ASKED) -> list[ChatEvent]:
     """The events of an answer, whose payloads are JSON, or bytes of it."""
-    reader = AnswerReader(call, flags)
+    reader = answer_reader(call, flags)
     events: list[ChatEvent] = []
     for payload in payloads:
         sent = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
@@ -273,6 +274,13 @@ def test_what_is_no_character_is_made_harmless_in_names_ids_and_reasoning() -> N
 
 def test_calls_are_left_out_where_no_tools_were_given() -> None:
     assert read(piece(BERN, 0, "call_1", "get_weather"), END, call=request()) == [Finish("stop")]
+    odd = chunk(content="Hi", tool_calls={"id": 7}, reasoning_details="None.")
+    assert read(odd, chunk("stop"), call=request()) == [TextDelta("Hi"), Finish("stop")]
+
+
+def test_calls_that_are_none_are_no_answer() -> None:
+    with pytest.raises(UpstreamError):
+        read(chunk(tool_calls={"id": 7}))
 
 
 @pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
