@@ -13,11 +13,13 @@ _LONGEST_EXAMPLE = 4000  # characters
 
 
 def written(schema: Mapping[str, Any], texts: Sequence[str], question: str, told: str) -> str:
-    """The JSON that obeys the schema. An empty schema takes any object: one with the properties of
-    the last example in the prompt. `told` is what is said of results and pictures."""
+    """The JSON that obeys the schema. An empty schema takes any object: one that obeys the schema
+    in the prompt, or has the properties of the last example there. `told` is what is said of
+    results and pictures."""
     findings = find(f"{question}\n{told}", answer=told or " ".join(question.split())[:200])
     if not schema:
-        schema = _schema_of(_example(texts)) or _ANY
+        example = _example(texts)
+        schema = example if _is_schema(example) else _schema_of(example) or _ANY
     return json.dumps(schemas.value_of(schema, findings), ensure_ascii=False)
 
 
@@ -38,6 +40,13 @@ def _example(texts: Sequence[str]) -> Any:
                 return found
             start = text.rfind("{", 0, start)
     return None
+
+
+def _is_schema(example: Any) -> bool:
+    match example:
+        case {"type": "object", "properties": dict()}:
+            return True
+    return False
 
 
 def _is_inside(text: str, start: int) -> bool:

@@ -18,7 +18,7 @@ _SHORT_CALL_ID = re.compile(r"[A-Za-z0-9]{9}")
 _NO_REASONING = " "
 _RESULTS = "Pictures of the results:"
 _ANSWER_WITH_JSON = "Answer with JSON alone."
-_FOLLOW_THE_SCHEMA = "Answer with JSON alone, which matches this JSON Schema:"
+_FOLLOW_THE_SCHEMA = "Answer with JSON alone, which matches the JSON Schema below."
 
 STATE_FORMS: Mapping[ReasoningField, StateForm] = {
     "reasoning_content": "r",

@@ -341,9 +341,13 @@ def test_a_form_comes_after_the_results(caller: Caller) -> None:
             'As json such as {"event": "ADD", "old": [{"id": 4, "to": "x"}]}.',
             {"event": "ADD", "old": [{"id": 3, "to": "Alice"}]},
         ),
+        (
+            'As JSON by\n{"type": "object", "properties": {"age": {"type": "integer"}}}',
+            {"age": 3},
+        ),
     ],
 )
-def test_any_object_has_the_form_of_the_example_in_the_prompt(
+def test_any_object_has_the_form_of_the_example_or_schema_in_the_prompt(
     caller: Caller, prompt: str, expected: object
 ) -> None:
     agent = Agent(caller, response_format={"type": "json_object"})

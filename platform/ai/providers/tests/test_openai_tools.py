@@ -26,6 +26,8 @@ from ai.providers.types import (
     ToolChoice,
     Tools,
 )
+from devserver.paths import ROOT
+from tests.documents import rows, section
 
 from .calls import request
 
@@ -256,6 +258,7 @@ def test_openrouter_passes_calls_on_to_those_who_take_all_of_them() -> None:
     assert "provider" not in sent(asking(), flags)
 
 
+PAGE = ROOT / "docs/operations/providers.md"
 DATA_URL = "data:image/png;base64," + base64.b64encode(PICTURE.data).decode()
 
 
@@ -368,3 +371,22 @@ def test_a_call_without_tools_is_sent_as_ever() -> None:
         flags = replace(flags_of(name), default_system_message=None)
         assert sent(asking(), flags)["messages"] == [{"role": "user", "content": ASKED.text}]
         assert refused(asking(), name) is None
+
+
+def taken(name: str) -> list[str]:
+    """What the documents say that a provider takes of tools and schemas."""
+    flags = flags_of(name)
+    forced = [choice for choice in ("required", "named") if choice in flags.tool_choices]
+    return [
+        name,
+        ", ".join(["none", *forced]),
+        "no" if flags.parallel_calls == "fixed" else "yes",
+        "yes" if flags.strict_tools else "no",
+        "yes" if flags.enforces_schemas else "no",
+    ]
+
+
+def test_the_documents_tell_what_each_provider_takes() -> None:
+    told = rows(section(PAGE, "What providers take of tools and schemas"))
+    assert told == [taken(name) for name, *_ in told]
+    assert len(told) > 10
