@@ -19,8 +19,6 @@ LOW_OR_HIGH: EffortMap = MappingProxyType({"low": "low", "medium": "high", "high
 NO_EFFORT: EffortMap = MappingProxyType({})
 
 ANY_CHOICE: frozenset[ToolChoice] = frozenset({"auto", "none", "required", "named"})
-# The model alone decides whether it calls a tool.
-ITS_OWN_CHOICE: frozenset[ToolChoice] = frozenset({"auto", "none"})
 ANY_PICTURE = frozenset({"image/png", "image/jpeg", "image/webp", "image/gif"})
 
 # How reasoning comes back with the tool calls that followed it: in which field of the turn.
@@ -176,7 +174,7 @@ PROVIDERS: Mapping[str, Provider] = {
         "https://api.moonshot.ai/v1",
         Flags(
             effort_map=LOW_OR_HIGH,
-            tool_choices=ITS_OWN_CHOICE,
+            tool_choices=ANY_CHOICE - {"named"},
             parallel_calls="fixed",
             reasoning_back="reasoning_content",
             needs_reasoning_back=True,

@@ -143,7 +143,7 @@ NAMED = {"type": "function", "function": {"name": "get_time"}}
         ("xai", [None, "none", "required", NAMED]),
         ("deepseek", [None, "none", "required", NAMED]),
         ("mistral", [None, "none", "any", NAMED]),
-        ("moonshot", [None, "none", "refused", "refused"]),
+        ("moonshot", [None, "none", "required", "refused"]),
         ("groq", [None, "none", "required", NAMED]),
         ("qwen", [None, "none", "refused", NAMED]),
         ("zai", [None, "no tools", "refused", "refused"]),
@@ -158,8 +158,9 @@ def test_each_provider_has_its_own_choices(name: str, choices: list[Any]) -> Non
     assert [chosen(choice, name) for choice in asked] == choices
 
 
-def test_a_function_alone_is_required_by_its_name_where_that_is_the_only_way() -> None:
+def test_to_require_a_function_alone_and_to_name_it_are_the_same() -> None:
     assert chosen("required", "qwen", Tools((TIME,))) == NAMED
+    assert chosen("named", "moonshot", Tools((TIME,))) == "required"
 
 
 @pytest.mark.parametrize("name", ["deepseek", "qwen"])
