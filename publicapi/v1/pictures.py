@@ -25,7 +25,6 @@ from integrations.safe_http.errors import (
     RedirectRefused,
     UnusableAnswer,
 )
-from media.probe.bounds import MAX_PIXELS
 from media.probe.errors import UnusablePicture
 from media.probe.headers import Header, read_still_header
 from media.probe.inspecting import inspect_stills
@@ -42,7 +41,8 @@ MAX_PICTURES = 20
 MAX_BYTES = 5_000_000
 MAX_BYTES_IN_ALL = 20_000_000
 MAX_SIDE = 8_000
-# Some seconds of decoding.
+# Ours, for the memory and the time of decoding: providers make larger pictures smaller.
+MAX_PIXELS = 25_000_000
 MAX_PIXELS_IN_ALL = 100_000_000
 
 # Of one address, redirects included.
@@ -55,8 +55,8 @@ _WAIT_SECONDS = 30.0
 
 # Bytes that the pictures of all requests take until they are checked: their text in the body, and
 # what is made of it. More is refused.
-_MAX_MEMORY = 512_000_000
-_MAX_MEMORY_OF_OWNER = 128_000_000
+_MAX_MEMORY = 256_000_000
+_MAX_MEMORY_OF_OWNER = 96_000_000
 
 _MEDIA_TYPES = ("image/png", "image/jpeg", "image/jpg", "image/webp", "image/gif")
 _DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+)(?:;[\w.+-]+=[\w.+-]*)*;base64,", re.IGNORECASE)

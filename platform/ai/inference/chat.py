@@ -42,8 +42,8 @@ CHECKPOINT_SECONDS = 2.0
 CHECKPOINT_TOKENS = 256
 # Bytes that the pictures of the calls of one process take, and those of one account: each is also
 # in the request, as base64, and in what is sent of that.
-MAX_MEMORY = 512 * 1024 * 1024
-MAX_MEMORY_OF_ACCOUNT = 192 * 1024 * 1024
+MAX_MEMORY = 384 * 1024 * 1024
+MAX_MEMORY_OF_ACCOUNT = 128 * 1024 * 1024
 _COPIES = 4
 
 _memory = MemoryBudget(MAX_MEMORY)

@@ -14,7 +14,7 @@ from media.probe.types import LENGTH_BYTES
 
 # For all of them. A JPEG of 5 MB can have so many scans that it takes minutes.
 CPU_SECONDS = 5
-MEMORY = 1024 * 1024 * 1024  # bytes of address space; a picture of the largest size takes half
+MEMORY = 768 * 1024 * 1024  # bytes of address space; the largest picture takes two thirds
 
 
 def main() -> None:

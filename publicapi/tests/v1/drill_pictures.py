@@ -36,10 +36,10 @@ def dense() -> bytes:
 
 
 def slow() -> bytes:
-    """A JPEG of 49 million pixels and little more than 1 MB, whose last scan is repeated until it
+    """A JPEG of 25 million pixels and less than 1 MB, whose last scan is repeated until it
     takes minutes to decode."""
     file = io.BytesIO()
-    Image.new("RGB", (7_000, 7_000), "teal").save(file, "JPEG", progressive=True, quality=50)
+    Image.new("RGB", (5_000, 5_000), "teal").save(file, "JPEG", progressive=True, quality=50)
     data = file.getvalue()
     scan = data[data.rindex(b"\xff\xda") : -2]
     return data[:-2] + scan * 10_000 + data[-2:]

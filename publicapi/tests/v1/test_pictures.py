@@ -166,7 +166,7 @@ def wide(width: int, height: int) -> bytes:
     return PNG[:16] + struct.pack(">II", width, height) + PNG[24:]
 
 
-@pytest.mark.parametrize("size", [(30_000, 30_000), (30_000, 1), (1, 8_001), (8_000, 6_251)])
+@pytest.mark.parametrize("size", [(30_000, 30_000), (30_000, 1), (1, 8_001), (8_000, 3_126)])
 async def test_too_many_pixels_are_refused_by_the_header_alone(size: tuple[int, int]) -> None:
     started = len(inspectors("media.probe.still_inspector"))
     assert f"{size[0]:,} x {size[1]:,} pixels" in await refusal(data_url(wide(*size)))
@@ -174,7 +174,7 @@ async def test_too_many_pixels_are_refused_by_the_header_alone(size: tuple[int, 
 
 
 async def test_many_pixels_in_all_are_refused() -> None:
-    urls = [data_url(wide(7_000, 7_000))] * 3
+    urls = [data_url(wide(5_000, 5_000))] * 5
     assert "100 million pixels in all" in await refusal(*urls)
 
 
