@@ -35,7 +35,8 @@ _places = LoopLocal(lambda: asyncio.Semaphore(_MAX_BUSY))
 _places_of_users = Places(_MAX_BUSY, seconds=5.0)
 # Those of pictures in requests, whose senders wait for an answer of some seconds anyway.
 _places_of_requests = LoopLocal(lambda: LoopPlaces(_MAX_BUSY, seconds=15.0))
-STILLS_SECONDS = 30.0
+# Less than others wait: on a busy machine too, two expensive requests keep no third one out.
+STILLS_SECONDS = 12.0
 _LONGEST_LINE = 200  # bytes
 _decode_facts = msgspec.json.Decoder(Facts).decode
 
