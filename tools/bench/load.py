@@ -82,6 +82,32 @@ def chat(port: int, keys: list[str], *, stream: bool, slow: bool = False) -> Req
     return Requests(port, keys, "/v1/chat/completions", body)
 
 
+def tool_calls(port: int, keys: list[str]) -> Requests:
+    """Streamed chat calls of an agent with tools, in the middle of its work."""
+    called = {"name": "read_file", "arguments": '{"path": "src/tides.py"}'}
+    call = {"id": "call_1", "type": "function", "function": called}
+    body: dict[str, object] = {
+        "model": "gpt-6-luna",
+        "messages": [
+            {"role": "user", "content": "Tell me something."},
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "call_1", "content": "def tides(): ..."},
+        ],
+        "tools": [_tool(name) for name in ("read_file", "write_file", "search_files", "run_tests")],
+        "max_tokens": 256,
+        "stream": True,
+    }
+    return Requests(port, keys, "/v1/chat/completions", body)
+
+
+def _tool(name: str) -> dict[str, object]:
+    path = {"type": "string", "description": "The path below the root of the project."}
+    lines = {"type": "array", "items": {"type": "integer", "minimum": 1}, "maxItems": 2}
+    schema = {"type": "object", "properties": {"path": path, "lines": lines}, "required": ["path"]}
+    function = {"name": name, "description": "Does what it is called.", "parameters": schema}
+    return {"type": "function", "function": function}
+
+
 def embeddings(port: int, keys: list[str], *, inputs: int) -> Requests:
     """Embeddings calls of this many texts, for vectors in base64 as the SDKs request them."""
     texts = [f"Sentence {number}, of a sentence's usual length." for number in range(inputs)]

@@ -56,13 +56,14 @@ def _copy_database(name: str, *, to: str) -> None:
 
 
 @transaction.atomic
-def open_accounts(count: int) -> list[Account]:
-    """New accounts; plan and balance are set by the money functions, as for every account."""
+def open_accounts(count: int, features: Sequence[str] = ()) -> list[Account]:
+    """New accounts, whose keys have these features; plan and balance are set by the money
+    functions, as for every account."""
     users = User.objects.bulk_create(
         [User(email=f"payer-{uuid4().hex}@bench.example") for _ in range(count)]
     )
     secrets = [keys.generate() for _ in users]
-    stored = [ApiKey(account=user, name="bench") for user in users]
+    stored = [ApiKey(account=user, name="bench", features=list(features)) for user in users]
     for row, key in zip(stored, secrets, strict=True):
         row.set_key(key)
     ApiKey.objects.bulk_create(stored)

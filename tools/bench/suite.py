@@ -40,6 +40,7 @@ from simulator.process import RunningSimulator
 
 ACCOUNTS = 2_000
 PGBENCH_ACCOUNTS = 1_000
+ACCOUNTS_WITH_TOOLS = 500
 # On plan Max an allowance pays for the first model; the second has none, so the balance pays.
 PGBENCH_MODELS = {"allowance": "gpt-6-luna", "balance": "text-embedding-3-small"}
 
@@ -79,8 +80,10 @@ def _calls(rounds: int, seconds: int) -> list[Target]:
     """The public interface under load, and the money functions."""
     accounts = seed.open_accounts(ACCOUNTS)
     keys = [account.key for account in accounts]
+    with_tools = seed.open_accounts(ACCOUNTS_WITH_TOOLS, features=["tools"])
+    keys_with_tools = [account.key for account in with_tools]
     with process.running("--bench") as simulator:
-        targets, answered = _compare(simulator, keys, rounds, seconds)
+        targets, answered = _compare(simulator, keys, keys_with_tools, rounds, seconds)
         more, streamed = _hold_streams_open(simulator, keys)
         beside, called = _compare_with_peer(simulator, keys, rounds, seconds)
         embedding, embedded = _compare_embeddings(simulator, keys, rounds, seconds)
@@ -92,25 +95,32 @@ def _calls(rounds: int, seconds: int) -> list[Target]:
 
 
 def _compare(
-    simulator: RunningSimulator, keys: list[str], rounds: int, seconds: int
+    simulator: RunningSimulator,
+    keys: list[str],
+    keys_with_tools: list[str],
+    rounds: int,
+    seconds: int,
 ) -> tuple[list[Target], int]:
     """Measure simulator, yardstick and service in turn. Also returns how many calls the service
     answered."""
     with servers.yardstick(simulator) as yardstick, servers.service(simulator) as service:
         ports = (simulator.port, yardstick.port, service.port)
-        subjects = [Subject(port, keys) for port in ports]
+        subjects = [Subject(port, keys, keys_with_tools) for port in ports]
         with noise.reported("the comparison"):
             uvloop.run(throughput.measure(subjects, rounds=rounds, seconds=seconds))
     direct, bare, ours = (subject.series for subject in subjects)
     named = {"upstream": direct, "yardstick": bare, "service": ours}
     _print_rates(named, yardstick="yardstick", rounds=rounds)
+    _print_tools(named)
     results = [*ours.results(), subjects[2].warm_up]
     added = ours.alone_median - direct.alone_median
     plain, streams = ours.plain_rate / bare.plain_rate, ours.stream_rate / bare.stream_rate
+    tools = ours.tools_rate / bare.tools_rate
     headroom = direct.plain_rate / ours.plain_rate
     targets = [
         Target("plain calls, of the yardstick", f"{plain:.2f}", ">= 0.20", plain >= 0.20),
         Target("streams, of the yardstick", f"{streams:.2f}", ">= 0.50", streams >= 0.50),
+        Target("tools, streamed, of the yardstick", f"{tools:.2f}", ">= 0.50", tools >= 0.50),
         Target("added to a call alone", milliseconds(added), "<= 3 ms", added <= 0.003),
         Target("the upstream, of the service", f"{headroom:.1f}", ">= 3", headroom >= 3),
         _none_failed("calls refused or broken", results),
@@ -135,6 +145,16 @@ def _print_rates(subjects: dict[str, Series], *, yardstick: str, rounds: int) ->
     print(f"{CONNECTIONS} connections, then one alone; medians of {rounds} rounds in turn")
     header = ("", "plain/s", "ratio", "streams/s", "ratio", "alone", "p99")
     print(report.table(header, rows), end="\n\n", flush=True)
+
+
+def _print_tools(subjects: dict[str, Series]) -> None:
+    bare = subjects["yardstick"].tools_rate
+    rows = [
+        (name, f"{series.tools_rate:,.0f}", f"{series.tools_rate / bare:.2f}")
+        for name, series in subjects.items()
+    ]
+    print(f"Streams of tool calls, {CONNECTIONS} connections")
+    print(report.table(("", "tools/s", "ratio"), rows), end="\n\n", flush=True)
 
 
 def _hold_streams_open(simulator: RunningSimulator, keys: list[str]) -> tuple[list[Target], int]:

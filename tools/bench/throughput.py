@@ -6,7 +6,7 @@ Turns spread the load of other programs over both; the results are medians over 
 from dataclasses import dataclass, field
 from statistics import median
 
-from bench.load import Result, chat, embeddings, press
+from bench.load import Result, chat, embeddings, press, tool_calls
 
 CONNECTIONS = 16
 # The number of texts of an embeddings call.
@@ -20,6 +20,7 @@ class Series:
 
     plain: list[Result] = field(default_factory=list)
     streams: list[Result] = field(default_factory=list)
+    tools: list[Result] = field(default_factory=list)
     alone: list[Result] = field(default_factory=list)
 
     @property
@@ -29,6 +30,10 @@ class Series:
     @property
     def stream_rate(self) -> float:
         return median(result.rate for result in self.streams)
+
+    @property
+    def tools_rate(self) -> float:
+        return median(result.rate for result in self.tools)
 
     @property
     def alone_median(self) -> float:
@@ -41,21 +46,25 @@ class Series:
         return median(result.p99 for result in self.alone)
 
     def results(self) -> list[Result]:
-        return self.plain + self.streams + self.alone
+        return self.plain + self.streams + self.tools + self.alone
 
 
 class Subject:
-    """A server under load on a port; warm-up calls are not part of the series."""
+    """A server under load on a port; warm-up calls are not part of the series. Streams with tools
+    are measured where there are keys that have tools."""
 
-    def __init__(self, port: int, keys: list[str]) -> None:
+    def __init__(
+        self, port: int, keys: list[str], keys_with_tools: list[str] | None = None
+    ) -> None:
         self.series = Series()
         self.warm_up = Result()
         self._plain = chat(port, keys, stream=False)
         self._streams = chat(port, keys, stream=True)
+        self._tools = tool_calls(port, keys_with_tools) if keys_with_tools else None
 
     async def warm(self) -> None:
         """Fill pools and caches, without measuring."""
-        for requests in (self._plain, self._streams):
+        for requests in filter(None, (self._plain, self._streams, self._tools)):
             result = await press(requests, connections=CONNECTIONS, seconds=_WARM_UP_SECONDS)
             self.warm_up.latencies += result.latencies
             self.warm_up.failures += result.failures
@@ -67,6 +76,12 @@ class Subject:
         self.series.streams.append(
             await press(self._streams, connections=CONNECTIONS, seconds=seconds)
         )
+
+    async def measure_tools(self, seconds: float) -> None:
+        if self._tools is not None:
+            self.series.tools.append(
+                await press(self._tools, connections=CONNECTIONS, seconds=seconds)
+            )
 
     async def measure_alone(self, seconds: float) -> None:
         self.series.alone.append(await press(self._plain, connections=1, seconds=seconds))
@@ -81,6 +96,8 @@ async def measure(subjects: list[Subject], *, rounds: int, seconds: float) -> No
             await subject.measure_plain(seconds)
         for subject in subjects:
             await subject.measure_streams(seconds)
+        for subject in subjects:
+            await subject.measure_tools(seconds)
         for subject in subjects:
             await subject.measure_alone(seconds)
 

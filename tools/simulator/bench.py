@@ -1,7 +1,8 @@
 """The upstream of the benchmarks: prepared answers, no journal, minimal parsing.
 
 A body with `slow` in it streams one word every half second, one with `long` three times as many
-words as others; all other answers come at once. With `timed` in the body, each word is the time at
+words as others; all other answers come at once. To a body with `tools` in it, the words are those
+of a tool call's arguments. With `timed` in the body, each word is the time at
 which it was sent: nanoseconds of the system's monotonic clock (`time.monotonic_ns`), in 19 digits
 however young the clock is.
 """
@@ -68,6 +69,20 @@ _WORDS = [
     _event({"role": "assistant", "content": "word", "refusal": None}),
     *[_event({"content": " word"})] * (CHUNKS - 1),
 ]
+
+
+def _argument(text: str, **more: object) -> bytes:
+    call = {"index": 0, "function": {"arguments": text}} | more
+    return _event({"tool_calls": [call]})
+
+
+_CALLED = {"id": "call_2", "type": "function"}
+_ARGUMENTS = [
+    _argument("", **_CALLED, function={"name": "write_file", "arguments": ""}),
+    _argument('{"path": "'),
+    *[_argument(" word")] * (CHUNKS - 3),
+    _argument('"}'),
+]
 _START_STREAM = {
     "type": "http.response.start",
     "status": 200,
@@ -75,15 +90,19 @@ _START_STREAM = {
 }
 
 
-def _end(words: int) -> dict[str, object]:
+def _end(words: int, reason: str = "stop") -> dict[str, object]:
     usage_chunk = _encode([], "chat.completion.chunk", usage=_usage(words))
-    body = _event({}, "stop") + b"data: " + usage_chunk + b"\n\ndata: [DONE]\n\n"
+    body = _event({}, reason) + b"data: " + usage_chunk + b"\n\ndata: [DONE]\n\n"
     return {"type": "http.response.body", "body": body}
 
 
-_BODY_WORDS = [{"type": "http.response.body", "body": word, "more_body": True} for word in _WORDS]
-_BODY_END = _end(CHUNKS)
+def _sent(words: list[bytes]) -> list[dict[str, object]]:
+    return [{"type": "http.response.body", "body": word, "more_body": True} for word in words]
+
+
+_BODY_WORDS, _BODY_END = _sent(_WORDS), _end(CHUNKS)
 _LONG_BODY_WORDS, _LONG_BODY_END = _BODY_WORDS * 3, _end(CHUNKS * 3)
+_BODY_ARGUMENTS, _ARGUMENTS_END = _sent(_ARGUMENTS), _end(CHUNKS, "tool_calls")
 
 
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
@@ -101,13 +120,22 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
         await _send_whole(send, _WHOLE)
         return
     slow, timed = b"slow" in body, b"timed" in body
-    words, end = (_LONG_BODY_WORDS, _LONG_BODY_END) if b"long" in body else (_BODY_WORDS, _BODY_END)
+    words, end = _answer_to(body)
     await send(_START_STREAM)
     for word in words:
         await send(_moment() if timed else word)
         # Even a pause of zero sends each word in a packet of its own, as a real provider does.
         await asyncio.sleep(SLOW_SECONDS if slow else 0)
     await send(end)
+
+
+def _answer_to(body: bytes) -> tuple[list[dict[str, object]], dict[str, object]]:
+    """The words of a stream, and its end."""
+    if b'"tools":' in body:
+        return _BODY_ARGUMENTS, _ARGUMENTS_END
+    if b"long" in body:
+        return _LONG_BODY_WORDS, _LONG_BODY_END
+    return _BODY_WORDS, _BODY_END
 
 
 def _moment() -> dict[str, object]:
