@@ -81,15 +81,17 @@ def named_in(text: str) -> list[Named]:
 
 
 def joined_in(text: str) -> list[str]:
-    """The longest list of named things in the text: `Paris, Rome and Berlin`."""
+    """The longest list of named things in the text: `Paris, Rome and Berlin`. Two with no more than
+    a comma between them are one thing and where it is: `Paris, France`."""
     longest: list[str] = []
     run: list[Named] = []
     for named in named_in(text):
-        is_next = bool(run and _JOINED.fullmatch(text[run[-1].end : named.start]))
-        run = [*run, named] if is_next else [named]
-        if len(run) > len(longest):
+        between = text[run[-1].end : named.start] if run else ""
+        run = [*run, named] if _JOINED.fullmatch(between) else [named]
+        is_list = len(run) > 2 or (len(run) == 2 and between.strip() != ",")
+        if is_list and len(run) > len(longest):
             longest = [each.text for each in run]
-    return list(dict.fromkeys(longest)) if len(longest) > 1 else []
+    return list(dict.fromkeys(longest))
 
 
 def _name(found: re.Match[str]) -> Named | None:

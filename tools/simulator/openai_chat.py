@@ -8,6 +8,7 @@ from simulator.chat_stream import event, line
 from simulator.chat_types import Chat, Dialect
 from simulator.exchange import Arrival
 from simulator.functions import FunctionCall
+from simulator.openai_request import ChatBody
 from simulator.provider import Json
 from simulator.vendors import Vendor
 
@@ -21,19 +22,20 @@ async def respond(arrival: Arrival) -> str:
     return await chat.respond(
         arrival,
         body.chat_request(vendor),
-        lambda chat: _Completion(chat, vendor, body.include_usage),
+        lambda chat: _Completion(chat, vendor, body),
     )
 
 
 class _Completion:
     """One answer in OpenAI's form, in the dialect of a vendor."""
 
-    def __init__(self, chat: Chat, vendor: Vendor, include_usage: bool) -> None:
+    def __init__(self, chat: Chat, vendor: Vendor, body: ChatBody) -> None:
         self._chat = chat
         self._call = chat.exchange.call
         self._vendor = vendor
-        self._include_usage = include_usage
+        self._include_usage = body.include_usage
         self._calls = 0  # begun so far
+        self._declines = vendor.declines and body.has_form and chat.answer.ending == "refusal"
 
     @property
     def dialect(self) -> Dialect:
@@ -58,7 +60,8 @@ class _Completion:
         yield event(self._chunk(self._thought(text)))
 
     def words(self, tokens: Sequence[str]) -> Iterator[bytes]:
-        yield event(self._chunk({"content": "".join(tokens)}))
+        field = "refusal" if self._declines else "content"
+        yield event(self._chunk({field: "".join(tokens)}))
 
     def call(self, call: FunctionCall) -> Iterator[bytes]:
         """The name comes first, with empty arguments."""
@@ -96,7 +99,8 @@ class _Completion:
     @property
     def _finish(self) -> str:
         words: dict[Ending, str] = {"stop": "stop", "length": "length", "calls": "tool_calls"}
-        return self._chat.finish(words | {"refusal": self._vendor.filtered})
+        refusal = "stop" if self._declines else self._vendor.filtered
+        return self._chat.finish(words | {"refusal": refusal})
 
     @property
     def _sends_usage_chunk(self) -> bool:
@@ -105,6 +109,8 @@ class _Completion:
     def _message(self) -> Json:
         """The whole text and, where the vendor shows it, the reasoning."""
         answer = self._chat.answer
+        if self._declines:
+            return {"content": None, "refusal": answer.text}
         message: Json = {"content": answer.text}
         if answer.calls:
             calls = enumerate(answer.calls)

@@ -41,6 +41,11 @@ class ChatBody(msgspec.Struct):
     def include_usage(self) -> bool:
         return self.stream_options is not None and self.stream_options.include_usage
 
+    @property
+    def has_form(self) -> bool:
+        """Is the answer asked for in JSON?"""
+        return self.response_format is not None and self.response_format.type != "text"
+
     def chat_request(self, vendor: Vendor) -> ChatRequest:
         """The newer name of the bound takes precedence. Raises `Refused`."""
         texts = [message.text for message in self.messages]

@@ -23,7 +23,8 @@ class Vendor:
     part of the content. `error_with_choices`: an error in mid-stream is a chunk like the others.
     `outputs` are the forms of answers besides text, and `wants_the_word_json`: any object comes
     only where the prompt says JSON. `sees`: pictures are taken. `short_ids`: ids of calls have nine
-    letters and digits, others at most `longest_id` characters.
+    letters and digits, others at most `longest_id` characters. `declines`: where a form was asked
+    for, a refusal stands in a field of its own, and the answer ends as usual.
 
     `thinks`: the model reasons before a call unless it is told not to. While it does, the choices
     `unforced` are refused with the error `unforced_words`. `wants_reasoning` is the error where a
@@ -47,6 +48,7 @@ class Vendor:
     sees: bool = True
     short_ids: bool = False
     longest_id: int | None = None
+    declines: bool = False
     thinks: bool = False
     unforced: tuple[Choice, ...] = ()
     unforced_words: str = ""
@@ -73,6 +75,7 @@ _VENDORS = {
         dialect=Dialect(shows_thoughts=False),
         wants_the_word_json=True,
         longest_id=40,
+        declines=True,
     ),
     "xai": Vendor(
         models=("grok-4.7",),

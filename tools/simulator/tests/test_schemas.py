@@ -1,11 +1,12 @@
 """What the simulator makes obeys the schema, and has in it what the question names."""
 
+import json
 import re
 from typing import Any
 
 import pytest
 
-from simulator import patterns, schemas
+from simulator import json_answers, patterns, schemas
 from simulator.findings import find, joined_in
 
 QUESTION = "Alice is 30, and lives in New York with 3.5 cats; her priority is low."
@@ -84,6 +85,19 @@ def test_values_are_taken_from_the_question(schema: dict[str, Any], expected: ob
 )
 def test_things_of_a_list_are_found(text: str, expected: list[str]) -> None:
     assert joined_in(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("A joke as JSON with 'setup' and 'punchline' keys.", {"setup", "punchline"}),
+        ('A joke as JSON, for example: {"joke": "...", "stars": 3}', {"joke", "stars"}),
+        (f"Follow this JSON schema:\n{json.dumps(of(a=TEXT, b=of(c=TEXT)))}", {"a", "b"}),
+        ("A joke as JSON.", {"answer"}),
+    ],
+)
+def test_any_object_has_the_keys_that_the_question_shows(question: str, expected: set[str]) -> None:
+    assert json.loads(json_answers.written({}, [question], question, "")).keys() == expected
 
 
 def test_an_expression_is_taken_whole() -> None:

@@ -69,6 +69,7 @@ def calls(choice: dict[str, Any]) -> list[tuple[str, Any]]:
             [WEATHER, TIME],
             [("get_weather", {"city": "Rome"}), ("getTime", {"place": "Oslo"})],
         ),
+        ("The weather in Paris, Texas?", [WEATHER], [("get_weather", {"city": "Paris"})]),
         ("Please add 3 and 4.5.", [WEATHER, ADD], [("add", {"a": 3, "b": 4.5})]),
         ("What does the clock in Oslo say?", [ADD, TIME], [("getTime", {"place": "Oslo"})]),
         ("Good morning!", [WEATHER, ADD], []),

@@ -192,6 +192,24 @@ def test_a_model_declines_in_the_vendors_words(caller: Caller, provider: str, wo
     assert choice["message"]["content"] == ""
 
 
+def test_openai_has_a_field_for_a_refusal_where_a_form_was_asked_for(caller: Caller) -> None:
+    schema = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
+    form = {"name": "a", "schema": schema, "strict": True}
+    fields = {"response_format": {"type": "json_schema", "json_schema": form}}
+    (choice,) = caller.post(caller.body(refusal=True, text="I do not.") | fields).json()["choices"]
+    assert choice["finish_reason"] == "stop"
+    assert choice["message"] | {"annotations": []} == {
+        "role": "assistant",
+        "content": None,
+        "refusal": "I do not.",
+        "annotations": [],
+    }
+    body = caller.body(stream=True, refusal=True, text="I do not.") | fields
+    choices = [chunk["choices"][0] for chunk in events(caller.post(body).text)]
+    assert "".join(choice["delta"].get("refusal") or "" for choice in choices) == "I do not."
+    assert choices[-1]["finish_reason"] == "stop"
+
+
 @pytest.mark.parametrize(("provider", "code"), [("openai", "content_filter"), ("zai", "1301")])
 def test_a_prompt_that_moderation_stops_is_refused(
     caller: Caller, provider: str, code: str
