@@ -147,7 +147,7 @@ def completion(runner: ChatRunner, answer: ChatAnswer) -> bytes:
             id=_completion_id(runner),
             created=unix_seconds(runner.charge_id),
             model=runner.call.model.id,
-            choices=[Choice(0, message, logprobs=None, finish_reason=answer.finish_reason)],
+            choices=[Choice(0, message, logprobs=None, finish_reason=_reason(runner, answer))],
             usage=_usage(answer),
         )
     )
@@ -189,7 +189,7 @@ class Chunks:
 
     def last(self, answer: ChatAnswer) -> bytes:
         """The finish reason and the usage, on one chunk: the last before `[DONE]`."""
-        self._choice.finish_reason = answer.finish_reason
+        self._choice.finish_reason = _reason(self._runner, answer)
         self._chunk.usage = _usage(answer)
         return frame(json.encode(self._chunk)) + DONE
 
@@ -208,6 +208,12 @@ def frame(data: bytes) -> bytes:
 
 
 DONE = frame(b"[DONE]")
+
+
+def _reason(runner: ChatRunner, answer: ChatAnswer) -> FinishReason:
+    """Clients show a refusal where the answer has come to its end, as OpenAI's does; of one that
+    was filtered they show nothing."""
+    return "stop" if runner.refusal else answer.finish_reason
 
 
 def _whole(call: ToolCall) -> MessageToolCall:
