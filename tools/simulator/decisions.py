@@ -5,7 +5,8 @@
 - One function is called for each thing of a list ("Paris and Berlin") where it takes only one.
 - A call that has its result is not made again; when all have theirs, the results are quoted.
 - A function whose name begins with `final`, or that the prompt before the question says to call,
-  is called last, with the answer.
+  is called last, with the answer. Where a call is required and all others have their results, that
+  is one that was not called.
 """
 
 import re
@@ -85,7 +86,12 @@ def _decided(task: Task, texts: Sequence[str]) -> list[FunctionCall]:
     finished = any(_is_final(result.name) for result in results)
     if final and (offer.choice == "required" or not finished):
         return [_final_call(_fitting(final, question), question, task)]
-    return _limited(planned, offer) if offer.choice == "required" else []
+    if offer.choice != "required":
+        return []
+    called = {result.name for result in results}
+    if left := [each for each in working if each.name not in called]:
+        return [_final_call(_fitting(left, question), question, task)]
+    return _limited(planned, offer)
 
 
 def _quoted(results: Sequence[Result]) -> str:

@@ -118,6 +118,15 @@ def test_a_last_function_is_called_with_the_results(caller: Caller) -> None:
     assert calls(agent.ask()) == [("final_answer", told)]
 
 
+def test_where_a_call_is_required_it_is_at_last_one_that_was_not_made(caller: Caller) -> None:
+    report = function("Report", city=TEXT, summary=TEXT)
+    agent = Agent(caller, tools=[WEATHER, report], tool_choice="required")
+    assert calls(agent.ask("The weather in Paris?")) == [("get_weather", {"city": "Paris"})]
+    agent.answer("18 degrees")
+    told = {"city": "Paris", "summary": "get_weather says: 18 degrees"}
+    assert calls(agent.ask()) == [("Report", told)]
+
+
 def test_an_observation_of_the_user_is_a_result(caller: Caller) -> None:
     agent = Agent(caller, tools=[WEATHER, FINAL], tool_choice="required")
     agent.messages = [
