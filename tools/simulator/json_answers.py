@@ -6,24 +6,36 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from simulator import schemas
-from simulator.findings import find
+from simulator.findings import find, named_in
 
 _SIGN = re.compile(r"[A-Z][A-Z_]+")
+_KEYS = re.compile(r"\b(?:key|field|propert)", re.IGNORECASE)
 _LONGEST_EXAMPLE = 4000  # characters
 
 
 def written(schema: Mapping[str, Any], texts: Sequence[str], question: str, told: str) -> str:
     """The JSON that obeys the schema. An empty schema takes any object: one that obeys the schema
-    in the prompt, or has the properties of the last example there. `told` is what is said of
+    in the prompt, or has the properties of the last example there, or the keys that the question
+    names. `told` is what is said of
     results and pictures."""
     findings = find(f"{question}\n{told}", answer=told or " ".join(question.split())[:200])
     if not schema:
         example = _example(texts)
-        schema = example if _is_schema(example) else _schema_of(example) or _ANY
+        shown = example if _is_schema(example) else _schema_of(example)
+        schema = shown or _schema_of_keys(question) or _ANY
     return json.dumps(schemas.value_of(schema, findings), ensure_ascii=False)
 
 
-_ANY = {"type": "object", "properties": {"answer": {"type": "string"}}, "required": ["answer"]}
+_TEXT = {"type": "string"}
+_ANY = {"type": "object", "properties": {"answer": _TEXT}, "required": ["answer"]}
+
+
+def _schema_of_keys(question: str) -> dict[str, Any] | None:
+    """A schema with a text for each key in quotes, where the question speaks of keys."""
+    keys = [named.text for named in named_in(question) if named.text.isidentifier()]
+    if not keys or not _KEYS.search(question):
+        return None
+    return {"type": "object", "properties": dict.fromkeys(keys, _TEXT), "required": keys}
 
 
 def _example(texts: Sequence[str]) -> Any:

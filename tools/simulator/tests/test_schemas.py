@@ -91,8 +91,7 @@ def test_things_of_a_list_are_found(text: str, expected: list[str]) -> None:
     ("question", "expected"),
     [
         ("A joke as JSON with 'setup' and 'punchline' keys.", {"setup", "punchline"}),
-        ('A joke as JSON, for example: {"joke": "...", "stars": 3}', {"joke", "stars"}),
-        (f"Follow this JSON schema:\n{json.dumps(of(a=TEXT, b=of(c=TEXT)))}", {"a", "b"}),
+        ('A joke as JSON, such as {"joke": "...", "stars": 3}', {"joke", "stars"}),
         ("A joke as JSON.", {"answer"}),
     ],
 )
