@@ -5,7 +5,7 @@ from typing import Annotated
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from ai.providers.call_ids import MAX_ID, read_call_id
+from ai.providers.call_ids import MAX_ID, own_id
 from ai.providers.types import Tool, ToolCall, ToolChoice, Tools
 from publicapi.v1.bodies import decode_field
 from publicapi.v1.chat_body import ChatBody, Unread
@@ -207,7 +207,7 @@ class OpenCalls:
 
 def _own(call_id: str) -> str:
     """An id for a message: without the state that a provider wants back, which can be long."""
-    return shown(read_call_id(call_id).own)
+    return shown(own_id(call_id))
 
 
 # --- Checks -------------------------------------------------------------------------------------

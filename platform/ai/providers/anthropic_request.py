@@ -17,7 +17,7 @@ from typing import Any
 
 from ai.providers.anthropic_schemas import arguments_fault, enforced_fault
 from ai.providers.anthropic_thinking import RedactedThinking, Thinking, Thought, read_thoughts
-from ai.providers.call_ids import read_call_id
+from ai.providers.call_ids import own_id, read_call_id
 from ai.providers.errors import Unsupported
 from ai.providers.turns import arguments_of, conversation, parts_of, sides
 from ai.providers.types import ChatRequest, InputImage, JsonOutput, Message, Tool, ToolCall, Tools
@@ -217,13 +217,13 @@ def _assistant_blocks(turn: Message, *, thinks: bool) -> list[Block]:
 
 
 def _tool_use(call: ToolCall) -> dict[str, Any]:
-    own = read_call_id(call.id).own
+    own = own_id(call.id)
     return {"type": "tool_use", "id": own, "name": call.name, "input": arguments_of(call)}
 
 
 def _result(turn: Message) -> dict[str, Any]:
     content = [_part(part) for part in parts_of(turn)] if turn.parts else turn.text
-    own = read_call_id(turn.tool_call_id).own
+    own = own_id(turn.tool_call_id)
     result: dict[str, Any] = {"type": "tool_result", "tool_use_id": own}
     return {**result, "content": content} if content else result
 

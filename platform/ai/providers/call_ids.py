@@ -45,6 +45,12 @@ def with_state(own: str, form: StateForm, state: str) -> str:
     return marked if len(data) <= MAX_STATE and len(marked) <= MAX_ID else own
 
 
+def own_id(text: str) -> str:
+    """The provider's own id in an id: its state is not inflated."""
+    found = _ID.fullmatch(text)
+    return text if found is None else found[1]
+
+
 def read_call_id(text: str, form: StateForm | None = None) -> CallId:
     """The parts of an id. State of another form than `form` belongs to another provider, and is
     left out; without a `form` any state is read. What cannot be decoded counts as no state."""

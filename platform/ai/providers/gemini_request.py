@@ -7,7 +7,7 @@ thoughts and text together. Sampling parameters are never sent: the newer models
 
 from typing import Any
 
-from ai.providers.call_ids import read_call_id
+from ai.providers.call_ids import own_id, read_call_id
 from ai.providers.errors import Unsupported
 from ai.providers.schema_checks import ANNOTATIONS, Schema, adapted, first_fault
 from ai.providers.turns import arguments_of, conversation, parts_of, sides
@@ -146,7 +146,7 @@ def _calls(turn: Message) -> list[dict[str, Any]]:
 
 
 def _result(turn: Message, name: str) -> dict[str, Any]:
-    own = read_call_id(turn.tool_call_id).own
+    own = own_id(turn.tool_call_id)
     response: dict[str, Any] = {"id": own, "name": name, "response": {"output": turn.text}}
     if turn.images:
         response["parts"] = [_part(image) for image in turn.images]

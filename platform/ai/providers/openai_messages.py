@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from ai.providers.call_ids import StateForm, read_call_id
+from ai.providers.call_ids import StateForm, own_id, read_call_id
 from ai.providers.config import Flags, ReasoningField
 from ai.providers.types import ChatRequest, InputImage, JsonOutput, Message, ToolCall
 
@@ -122,7 +122,7 @@ def _pictures_of_results(images: list[InputImage]) -> dict[str, Any]:
 
 def _call_id(text: str, flags: Flags) -> str:
     """A call's id as the provider takes it: its own, or always the same one for another's."""
-    own = read_call_id(text).own
+    own = own_id(text)
     form, length = (_SHORT_CALL_ID, 9) if flags.short_call_ids else (_CALL_ID, 32)
     return (
         own

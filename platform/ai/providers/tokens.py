@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from ai.providers.call_ids import read_call_id
+from ai.providers.call_ids import own_id, read_call_id
 from ai.providers.image_tokens import estimate_image, image_upper_bound
 from ai.providers.token_estimate import estimate_text
 from ai.providers.types import JsonOutput, Message, Tools
@@ -76,7 +76,7 @@ def _texts_beside(message: Message) -> Iterator[str]:
     """What a message has besides its text and pictures."""
     for call in message.tool_calls:
         yield from (*read_call_id(call.id), call.name, call.arguments)
-    yield read_call_id(message.tool_call_id).own
+    yield own_id(message.tool_call_id)
 
 
 def _definitions(tools: Tools | None, output: JsonOutput | None) -> Iterator[str]:

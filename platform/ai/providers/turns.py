@@ -15,7 +15,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from ai.providers.call_ids import read_call_id
+from ai.providers.call_ids import own_id
 from ai.providers.types import InputImage, Message, ToolCall
 
 _OPENING = "Hello."
@@ -156,7 +156,7 @@ def _joined(messages: Iterable[Message]) -> str:
 def _own_id(call_id: str, taken: dict[str, int]) -> str:
     """The id with its state, and an own part that is not `taken`: each that is has the last number
     that was put after it."""
-    own = read_call_id(call_id).own
+    own = own_id(call_id)
     plain = name = _NOT_IN_IDS.sub("_", own)[:_MAX_ID] or "call"
     while name in taken:
         taken[plain] += 1

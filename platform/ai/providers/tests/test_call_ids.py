@@ -6,7 +6,7 @@ from base64 import urlsafe_b64encode
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ai.providers.call_ids import MAX_STATE, CallId, StateForm, read_call_id, with_state
+from ai.providers.call_ids import MAX_STATE, CallId, StateForm, own_id, read_call_id, with_state
 
 forms: st.SearchStrategy[StateForm] = st.sampled_from(["a", "g", "r", "d"])
 own_ids = st.from_regex(r"[A-Za-z0-9_-]{0,40}", fullmatch=True)
@@ -21,6 +21,7 @@ def test_state_comes_back_with_the_id(own: str, form: StateForm, state: str) -> 
 @given(text=st.text())
 def test_any_text_is_an_id(text: str) -> None:
     assert text.startswith(read_call_id(text).own)
+    assert own_id(text) == read_call_id(text).own
 
 
 def test_an_id_without_state_is_the_provider_s_own() -> None:

@@ -1,10 +1,13 @@
 """Tool calls that come back: in the pieces, with the ids and the habits that providers have."""
 
 import json
+from random import Random
 from typing import Any
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ai.providers.call_ids import read_call_id
 from ai.providers.config import Flags, ReasoningField
@@ -186,6 +189,31 @@ def test_calls_are_the_same_in_every_form(pieces: list[Any]) -> None:
     calls = calls_of(read(*pieces, END))
     assert [(call.id, call.name, json.loads(call.arguments)) for call in calls] == [
         (call.id, call.name, json.loads(call.arguments)) for call in TWO
+    ]
+
+
+names = st.sampled_from(["get_weather", "get_time"])
+cuts = st.lists(st.text(max_size=4), max_size=5)
+
+
+@given(st.lists(st.tuples(names, cuts), max_size=4), st.booleans(), st.booleans(), st.randoms())
+def test_arguments_are_whole_however_they_are_cut_and_mixed(
+    asked: list[tuple[str, list[str]]], indexed: bool, repeated: bool, chance: Random
+) -> None:
+    order = [index for index, (_, texts) in enumerate(asked) for _ in ("", *texts)]
+    if indexed:
+        chance.shuffle(order)
+    left = [iter(("", *texts)) for _, texts in asked]
+    begun: set[int] = set()
+    pieces: list[Any] = []
+    for index in order:
+        is_named = repeated or index not in begun
+        begun.add(index)
+        named = (f"call_{index}", asked[index][0]) if is_named else (None, None)
+        pieces.append(piece(next(left[index]), index if indexed else None, *named))
+    assert [(call.name, call.arguments) for call in calls_of(read(*pieces, END))] == [
+        (asked[index][0], "".join(asked[index][1]).replace("\0", "") or "{}")
+        for index in dict.fromkeys(order)
     ]
 
 
