@@ -39,9 +39,10 @@ def show(viewer: Customer, *urls: str, text: str | None = None, **fields: Any) -
     return viewer.post(json=body)
 
 
+@pytest.mark.parametrize("model", [IN_PLAN, "claude-haiku-5-5", "gemini-3.8-flash"])
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
-def test_a_model_sees_a_picture(viewer: Customer, stream: bool) -> None:
-    response = show(viewer, data_url(PNG), stream=stream)
+def test_a_model_sees_a_picture(viewer: Customer, model: str, stream: bool) -> None:
+    response = show(viewer, data_url(PNG), model=model, stream=stream)
     assert response.status_code == 200, response.text
     assert "x-ignored-parameters" not in response.headers
     if stream:
@@ -86,6 +87,17 @@ def test_a_model_that_sees_nothing_is_shown_nothing(viewer: Customer) -> None:
     error = response.json()["error"]
     assert (response.status_code, error["code"]) == (400, "unsupported_parameter")
     assert viewer.charges() == []
+
+
+def test_a_type_that_a_provider_does_not_take_is_refused_before_anything_is_held(
+    viewer: Customer,
+) -> None:
+    gif = f"data:image/gif;base64,{base64.b64encode(picture('GIF')).decode()}"
+    assert show(viewer, gif, model="claude-haiku-5-5").status_code == 200
+    response = show(viewer, gif, model="gemini-3.8-flash")
+    error = response.json()["error"]
+    assert (response.status_code, error["code"]) == (400, "unsupported_parameter")
+    assert len(viewer.charges()) == 1
 
 
 @pytest.fixture
