@@ -131,6 +131,15 @@ async def test_the_finish_after_a_call(
     assert events[-1] == Finish(ours)  # type: ignore[arg-type]
 
 
+async def test_a_call_that_is_cut_before_its_arguments_has_none(
+    upstream: Upstream, wire: ChatWire
+) -> None:
+    pieces = [begin_call(0, "toolu_1", "weather"), over(0), end("max_tokens"), STOP]
+    events = await answer(upstream, wire, WITH_TOOLS, *pieces)
+    assert calls_of(events) == (ToolCall("toolu_1", "weather", ""),)
+    assert events[-1] == Finish("length")
+
+
 @pytest.mark.parametrize("size", [1, 2, 7])
 async def test_arguments_are_whole_however_the_network_cuts_them(
     upstream: Upstream, wire: ChatWire, size: int
