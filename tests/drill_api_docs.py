@@ -11,12 +11,14 @@ from typing import cast
 import httpx
 import pytest
 
+from accounts.features import KEY_FEATURES
 from accounts.services.api_keys import MAX_ACTIVE_KEYS, MAX_SPEND_CAP_USD
 from accounts.types import MAX_ALLOWED_MODELS
 from ai.catalog.pricing import token_cost
 from ai.catalog.selectors import get_catalog
 from ai.catalog.types import Model, TokenPrice
 from ai.inference.bounds import DEFAULT_OUTPUT_TOKENS
+from ai.providers.call_ids import MAX_ID
 from billing.models import PlanAllowance
 from billing.tests import bank
 from common.money import NUSD_PER_USD
@@ -26,11 +28,14 @@ from publicapi.tests.v1.customer import Customer, new_customer
 from publicapi.v1 import (
     chat,
     chat_body,
+    chat_tools,
+    definitions,
     embeddings,
     embeddings_schema,
     errors,
     images,
     images_schema,
+    pictures,
     usage_schema,
 )
 from publicapi.v1.authentication import KEY_LIMIT
@@ -56,6 +61,13 @@ def alice(committed: None, web: Web, simulator: RunningSimulator) -> Iterator[Cu
     """On Max, with 10 USD."""
     with httpx.Client(base_url=web.url) as http:
         yield new_customer(http, web, simulator)
+
+
+@pytest.fixture
+def agent(committed: None, web: Web, simulator: RunningSimulator) -> Iterator[Customer]:
+    """Alice, with a key that has all features."""
+    with httpx.Client(base_url=web.url) as http:
+        yield new_customer(http, web, simulator, features=KEY_FEATURES)
 
 
 def section(title: str) -> str:
@@ -85,6 +97,30 @@ def test_the_first_example_is_answered(alice: Customer, tmp_path: Path) -> None:
     seen = run(alice, tmp_path, "bash", "-ec", example)
     assert '"object":"chat.completion"' in seen
     assert alice.charge().status == "settled"
+
+
+def test_the_features_of_a_key_are_those_that_there_are() -> None:
+    stated = [row[0] for row in rows(section("Features of a key"))]
+    assert_same(stated, KEY_FEATURES, "docs/api/v1.md, Features of a key")
+
+
+def test_the_examples_of_the_features_are_answered(agent: Customer, tmp_path: Path) -> None:
+    tool, schema, shown = (
+        json.loads(run(agent, tmp_path, "bash", "-ec", example))["choices"][0]
+        for example in examples(section("Features of a key"), "sh")
+    )
+    assert tool["finish_reason"] == "tool_calls"
+    [call] = tool["message"]["tool_calls"]
+    assert json.loads(call["function"]["arguments"]) == {"city": "Paris"}
+    assert json.loads(schema["message"]["content"]) == {"city": "Paris"}
+    assert "blue" in shown["message"]["content"]
+    assert [charge.status for charge in agent.charges()] == ["settled"] * 3
+
+
+def test_the_example_of_tools_runs(agent: Customer, tmp_path: Path) -> None:
+    [example] = examples(section("Tools"), "python")
+    assert "It is sunny in Paris." in run(agent, tmp_path, sys.executable, "-c", example)
+    assert len(agent.charges()) == 2
 
 
 def test_the_example_of_openai_python_runs(alice: Customer, tmp_path: Path) -> None:
@@ -211,6 +247,20 @@ def test_every_error_is_explained_and_no_other() -> None:
         ("Chat", f"{chat_body.MAX_CHARACTERS:,} characters"),
         ("Chat", f"it is {DEFAULT_OUTPUT_TOKENS:,} "),
         ("Chat", f"after {chat.KEEP_ALIVE_SECONDS:.0f} to {2 * chat.KEEP_ALIVE_SECONDS:.0f} "),
+        ("Tools", f"| tools | {chat_tools.MAX_TOOLS} functions"),
+        ("Tools", f"1 to {definitions.MAX_NAME} letters"),
+        ("Tools", f"of {definitions.MAX_SCHEMA_BYTES:,} bytes and"),
+        ("Tools", f"and {definitions.MAX_SCHEMA_DEPTH} levels"),
+        ("Tools", f"| calls of a turn | {chat_tools.MAX_CALLS} |"),
+        ("Tools", f"| the id of a call | {MAX_ID:,} characters |"),
+        ("Tools", f"the {chat_body.MAX_CHARACTERS:,} characters"),
+        ("Pictures", f"{pictures.MAX_PICTURES} pictures of"),
+        ("Pictures", f"of {pictures.MAX_BYTES_IN_ALL // 1_000_000} MB and"),
+        ("Pictures", f"{pictures.MAX_PIXELS_IN_ALL:,} pixels"),
+        ("Pictures", f"a body of {chat.MAX_BODY_WITH_PICTURES // chat.MB} MB"),
+        ("Pictures", f"{pictures.MAX_BYTES // 1_000_000} MB and {pictures.MAX_SIDE:,} pixels"),
+        ("Pictures", f"within {pictures.FETCH_SECONDS:.0f} seconds"),
+        ("Limits", f"{chat.MAX_BODY_WITH_PICTURES // chat.MB} MB with the feature `vision`"),
         ("Embeddings", f"{embeddings_schema.MAX_INPUTS} texts"),
         ("Embeddings", f"{embeddings_schema.MAX_CHARACTERS:,} characters"),
         ("Embeddings", f"{embeddings_schema.MAX_DIMENSIONS} numbers"),

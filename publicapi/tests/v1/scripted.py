@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import httpx
 
+from accounts.features import KeyFeature
 from ai.providers.tests import chunks
 from common.tests.upstream import Upstream
 from publicapi.tests.v1 import wire
@@ -27,8 +28,8 @@ class Scripted:
     upstream: Upstream
     simulator: RunningSimulator
 
-    def new_customer(self) -> Customer:
-        return new_customer(self.http, self.web, self.simulator)
+    def new_customer(self, *, features: tuple[KeyFeature, ...] = ()) -> Customer:
+        return new_customer(self.http, self.web, self.simulator, features=features)
 
 
 @contextmanager
