@@ -101,4 +101,4 @@ def _name(found: re.Match[str]) -> Named | None:
         rest = words.partition(" ")[2].lstrip()
         start += len(words) - len(rest)
         words = rest
-    return Named(words, start, found.end()) if words else None
+    return Named(words, start, found.end()) if words not in ("", "JSON") else None

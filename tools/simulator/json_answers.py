@@ -10,14 +10,12 @@ from simulator.findings import find, named_in
 
 _SIGN = re.compile(r"[A-Z][A-Z_]+")
 _KEYS = re.compile(r"\b(?:key|field|propert)", re.IGNORECASE)
-_LONGEST_EXAMPLE = 4000  # characters
 
 
 def written(schema: Mapping[str, Any], texts: Sequence[str], question: str, told: str) -> str:
     """The JSON that obeys the schema. An empty schema takes any object: one that obeys the schema
     in the prompt, or has the properties of the last example there, or the keys that the question
-    names. `told` is what is said of
-    results and pictures."""
+    names. `told` is what is said of results and pictures."""
     findings = find(f"{question}\n{told}", answer=told or " ".join(question.split())[:200])
     if not schema:
         example = _example(texts)
@@ -39,31 +37,35 @@ def _schema_of_keys(question: str) -> dict[str, Any] | None:
 
 
 def _example(texts: Sequence[str]) -> Any:
-    """The last object in JSON that stands in a text and is not empty."""
+    """The last object in JSON that stands in a text, is no part of another, and is not empty."""
     decoder = json.JSONDecoder()
     for text in reversed(texts):
         start = text.rfind("{")
         while start >= 0:
-            try:
-                found, _ = decoder.raw_decode(text[start : start + _LONGEST_EXAMPLE])
-            except (ValueError, RecursionError):
-                found = None
-            if found and not _is_inside(text, start):
-                return found
+            if not _is_inside(text, start):
+                try:
+                    found, _ = decoder.raw_decode(text, start)
+                except (ValueError, RecursionError):
+                    found = None
+                if found:
+                    return found
             start = text.rfind("{", 0, start)
     return None
 
 
-def _is_schema(example: Any) -> bool:
-    match example:
-        case {"type": "object", "properties": dict()}:
-            return True
-    return False
-
-
 def _is_inside(text: str, start: int) -> bool:
     """Does the object belong to another one that begins before it?"""
-    return text[:start].rstrip().endswith(("[", ":", ","))
+    before = start - 1
+    while before >= 0 and text[before].isspace():
+        before -= 1
+    follows = text[before] if before >= 0 else ""
+    return follows == "[" or follows == "," or text[max(0, before - 1) : before + 1] == '":'
+
+
+def _is_schema(value: Any) -> bool:
+    """Is the object a JSON Schema of objects?"""
+    is_one = isinstance(value, dict) and isinstance(value.get("properties"), dict)
+    return is_one and schemas.malformed(value) is None
 
 
 def _schema_of(example: Any) -> dict[str, Any] | None:

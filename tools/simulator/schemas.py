@@ -8,7 +8,7 @@ from typing import Any
 import jsonschema_rs
 
 from simulator import patterns
-from simulator.findings import Findings
+from simulator.findings import Findings, joined_in
 
 _MOST_DEPTH = 24  # levels of a value
 _SMALL_FROM = 8  # levels: below, lists are as short as they may be
@@ -184,8 +184,8 @@ class _Maker:
             wanted = least
         else:
             kind = self._kind(self._resolved(items)) if items is not False else ""
-            found = {"string": self._found.names, "integer": self._found.numbers}
-            found["number"] = self._found.numbers
+            found = {"string": self._found.names, "object": joined_in(self._found.text)}
+            found["integer"] = found["number"] = self._found.numbers
             several = 0 if _FREE_TEXTS.search(name) else len(found.get(kind, ()))
             wanted = max(least, 1, several)
         if items is False:

@@ -66,12 +66,19 @@ def test_a_value_obeys_its_schema(schema: dict[str, Any], question: str) -> None
         (of(priority={"enum": ["high", "low"]}), {"priority": "low"}),
         (of(names={"type": "array", "items": TEXT}), {"names": ["Alice", "New York"]}),
         (of(query=TEXT), {"query": QUESTION}),
+        (of(people={"type": "array", "items": of(name=TEXT)}), {"people": [{"name": "Alice"}]}),
         (of(required=False, priority={"enum": ["high", "low"]}, unit=TEXT), {"priority": "low"}),
         (of(required=False, unit=TEXT, size=TEXT), {"unit": "Alice"}),
     ],
 )
 def test_values_are_taken_from_the_question(schema: dict[str, Any], expected: object) -> None:
     assert schemas.value_of(schema, find(QUESTION)) == expected
+
+
+def test_a_list_has_an_object_for_each_thing_of_a_list() -> None:
+    places = {"type": "array", "items": of(city=TEXT)}
+    made = schemas.value_of(of(places=places), find("Compare Paris, Rome and Bonn, as JSON."))
+    assert made == {"places": [{"city": "Paris"}, {"city": "Rome"}, {"city": "Bonn"}]}
 
 
 @pytest.mark.parametrize(

@@ -322,6 +322,11 @@ def test_some_vendors_force_no_call_while_the_model_thinks(
     assert caller.post(body, provider).status_code == status
 
 
+PERSON = {
+    "type": "object",
+    "properties": {"name": TEXT, "age": NUMBER},
+    "required": ["name", "age"],
+}
 STRICT = {"type": "object", "properties": {"city": TEXT}, "required": ["city"]}
 
 
@@ -355,6 +360,7 @@ def test_a_form_comes_after_the_results(caller: Caller) -> None:
             'As JSON by\n{"type": "object", "properties": {"age": {"type": "integer"}}}',
             {"age": 3},
         ),
+        (f"Follow this JSON schema:\n{json.dumps(PERSON, indent=1)}", {"name": "Alice", "age": 3}),
     ],
 )
 def test_any_object_has_the_form_of_the_example_or_schema_in_the_prompt(
