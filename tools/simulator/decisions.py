@@ -3,6 +3,8 @@
 - `tool_choice` none: no call. Required or named: a call. Auto: the functions whose name shares a
   word with the question; where none does, the one whose description shares most.
 - One function is called for each thing of a list ("Paris and Berlin") where it takes only one.
+- Arguments are of what the question names. Where a call is forced and it names nothing, they are of
+  what was said before.
 - A call that has its result is not made again; when all have theirs, the results are quoted.
 - A function whose name begins with `final`, or that the prompt before the question says to call,
   is called last, with the answer. Where a call is required and all others have their results, that
@@ -20,6 +22,7 @@ from simulator.functions import Function, FunctionCall, Offer, Result, Schema, T
 from simulator.steering import SteeredCall, Steering
 
 _LONGEST_QUOTE = 2000  # characters of a result
+_RECENT = 4  # messages
 _STEM = 5  # letters: words are the same that begin with as many
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_A-Za-z]+")
 _TOLD = re.compile(r"\bcall(?:ing)? the (?:function|tool) [`'\"]?([\w-]+)")
@@ -73,13 +76,13 @@ def _decided(task: Task, texts: Sequence[str]) -> list[FunctionCall]:
         return []
     if offer.choice == "named":
         wanted = [function for function in offer.functions if function.name == offer.named]
-        return _limited(_calls_for(wanted, question), offer)
+        return _limited(_calls_for(wanted, _subject(texts)), offer)
     told = _TOLD.findall("\n".join(texts[:-1]))
     final = [each for each in offer.functions if _is_final(each.name) or each.name in told]
     working = [each for each in offer.functions if each not in final]
     matching = _matching(working, question)
     if offer.choice == "required" and not matching and not final:
-        matching = working[:1]
+        matching, question = working[:1], _subject(texts)
     planned = _calls_for(matching, question)
     if calls := _unanswered(planned, results):
         return _limited(calls, offer)
@@ -92,6 +95,15 @@ def _decided(task: Task, texts: Sequence[str]) -> list[FunctionCall]:
     if left := [each for each in working if each.name not in called]:
         return [_final_call(_fitting(left, question), question, task)]
     return _limited(planned, offer)
+
+
+def _subject(texts: Sequence[str]) -> str:
+    """The question or, where it names nothing, what was said before it too."""
+    question = texts[-1] if texts else ""
+    found = find(question)
+    if found.names or found.numbers:
+        return question
+    return "\n".join(texts[1:][-_RECENT:]) or question
 
 
 def _quoted(results: Sequence[Result]) -> str:

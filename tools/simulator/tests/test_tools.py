@@ -6,53 +6,8 @@ from typing import Any
 import httpx
 import pytest
 
+from simulator.tests.agent import ADD, FINAL, NUMBER, TEXT, TIME, WEATHER, Agent, calls, function
 from simulator.tests.conftest import Caller, events
-
-
-def function(name: str, description: str = "", **properties: Any) -> dict[str, Any]:
-    """A function with these properties, all of them required."""
-    parameters = {"type": "object", "properties": properties, "required": list(properties)}
-    defined = {"name": name, "description": description, "parameters": parameters}
-    return {"type": "function", "function": defined}
-
-
-TEXT, NUMBER = {"type": "string"}, {"type": "number"}
-WEATHER = function("get_weather", "The weather of a place.", city=TEXT)
-TIME = function("getTime", "The clock of a place.", place=TEXT)
-ADD = function("add", "The sum of two numbers.", a=NUMBER, b=NUMBER)
-FINAL = function("final_answer", "Ends the task.", answer=TEXT)
-
-
-class Agent:
-    """A loop around a model: it asks, answers each call, and asks again until there is none."""
-
-    def __init__(self, caller: Caller, provider: str = "openai", **fields: object) -> None:
-        self._caller = caller
-        self._provider = provider
-        self._fields = fields
-        self.messages: list[dict[str, Any]] = []
-
-    def ask(self, question: str | None = None, **fields: object) -> dict[str, Any]:
-        """The choice of one answer, which becomes a part of the conversation."""
-        if question is not None:
-            self.messages.append({"role": "user", "content": question})
-        body = {"model": "m", "messages": self.messages} | self._fields | fields
-        answer = self._caller.post(body, self._provider)
-        assert answer.status_code == 200, answer.text
-        choice: dict[str, Any] = answer.json()["choices"][0]
-        self.messages.append(choice["message"])
-        return choice
-
-    def answer(self, content: str = "18 degrees") -> None:
-        """A result for each call of the last message."""
-        for call in self.messages[-1]["tool_calls"]:
-            self.messages.append({"role": "tool", "tool_call_id": call["id"], "content": content})
-
-
-def calls(choice: dict[str, Any]) -> list[tuple[str, Any]]:
-    """The names and the arguments of the calls."""
-    entries = [entry["function"] for entry in choice["message"].get("tool_calls", [])]
-    return [(entry["name"], json.loads(entry["arguments"])) for entry in entries]
 
 
 @pytest.mark.parametrize(
@@ -125,6 +80,21 @@ def test_where_a_call_is_required_it_is_at_last_one_that_was_not_made(caller: Ca
     agent.answer("18 degrees")
     told = {"city": "Paris", "summary": "get_weather says: 18 degrees"}
     assert calls(agent.ask()) == [("Report", told)]
+
+
+def test_a_forced_call_is_of_what_was_said_before_where_the_question_names_nothing(
+    caller: Caller,
+) -> None:
+    agent = Agent(caller, tools=[WEATHER])
+    agent.ask("The weather in Paris?")
+    agent.answer("18 degrees in Paris")
+    agent.ask()
+    report = function("Report", city=TEXT, degrees=NUMBER)
+    for choice in ("required", {"type": "function", "function": {"name": "Report"}}):
+        asked = agent.ask("Now give it a form.", tools=[report], tool_choice=choice)
+        assert calls(asked) == [("Report", {"city": "Paris", "degrees": 18})]
+        agent.answer("Taken.")
+        del agent.messages[-3:]
 
 
 def test_an_observation_of_the_user_is_a_result(caller: Caller) -> None:
@@ -320,71 +290,3 @@ def test_some_vendors_force_no_call_while_the_model_thinks(
 ) -> None:
     body = {"model": "m", "messages": [ASKED], "tools": [WEATHER]} | fields
     assert caller.post(body, provider).status_code == status
-
-
-PERSON = {
-    "type": "object",
-    "properties": {"name": TEXT, "age": NUMBER},
-    "required": ["name", "age"],
-}
-STRICT = {"type": "object", "properties": {"city": TEXT}, "required": ["city"]}
-
-
-def form(schema: dict[str, Any], **fields: object) -> dict[str, Any]:
-    return {"type": "json_schema", "json_schema": {"name": "place", "schema": schema} | fields}
-
-
-def test_an_answer_has_the_form_that_was_asked_for(caller: Caller) -> None:
-    agent = Agent(caller, response_format=form(STRICT | {"additionalProperties": False}))
-    choice = agent.ask("The weather in New York?")
-    assert json.loads(choice["message"]["content"]) == {"city": "New York"}
-    assert choice["finish_reason"] == "stop"
-
-
-def test_a_form_comes_after_the_results(caller: Caller) -> None:
-    agent = Agent(caller, tools=[WEATHER], response_format=form(STRICT))
-    assert calls(agent.ask("The weather in Rome?")) == [("get_weather", {"city": "Rome"})]
-    agent.answer()
-    assert json.loads(agent.ask()["message"]["content"]) == {"city": "Rome"}
-
-
-@pytest.mark.parametrize(
-    ("prompt", "expected"),
-    [
-        ("Answer in JSON.", {"answer": "Alice is 3."}),
-        (
-            'As json such as {"event": "ADD", "old": [{"id": 4, "to": "x"}]}.',
-            {"event": "ADD", "old": [{"id": 3, "to": "Alice"}]},
-        ),
-        (
-            'As JSON by\n{"type": "object", "properties": {"age": {"type": "integer"}}}',
-            {"age": 3},
-        ),
-        (f"Follow this JSON schema:\n{json.dumps(PERSON, indent=1)}", {"name": "Alice", "age": 3}),
-    ],
-)
-def test_any_object_has_the_form_of_the_example_or_schema_in_the_prompt(
-    caller: Caller, prompt: str, expected: object
-) -> None:
-    agent = Agent(caller, response_format={"type": "json_object"})
-    agent.messages = [{"role": "system", "content": prompt}]
-    assert json.loads(agent.ask("Alice is 3.")["message"]["content"]) == expected
-
-
-@pytest.mark.parametrize(
-    ("provider", "fields", "param"),
-    [
-        ("openai", {"type": "json_object"}, "messages"),
-        ("openai", {"type": "xml"}, "response_format.type"),
-        ("openai", form(STRICT, name="a b"), "response_format.json_schema.name"),
-        ("openai", form({"type": "string"}), "response_format.json_schema"),
-        ("openai", form(STRICT, strict=True), "response_format.json_schema"),
-        ("deepseek", form(STRICT), "response_format.type"),
-    ],
-)
-def test_forms_that_a_provider_refuses_are_refused(
-    caller: Caller, provider: str, fields: dict[str, Any], param: str
-) -> None:
-    answer = caller.post({"model": "m", "messages": [ASKED], "response_format": fields}, provider)
-    assert answer.status_code == 400
-    assert answer.json()["error"]["param"] == param
