@@ -68,12 +68,24 @@ def compact(value: Any) -> str:
 SPOKEN = [name for name, known in PROVIDERS.items() if known.wire == "openai_compatible"]
 
 
-@given(st.sampled_from(SPOKEN), conversations, st.none() | tools, st.none() | outputs)
-def test_no_text_that_is_sent_is_left_out_of_the_bound(
-    provider: str, messages: list[Message], given_tools: Tools | None, output: JsonOutput | None
-) -> None:
-    request = ChatRequest("some-model", tuple(messages), 100, None, given_tools, output)
+def written(provider: str, request: ChatRequest) -> int:
+    """The bytes that a model of the provider reads of a request, at most."""
     sent = json.loads(encode_request(request, PROVIDERS[provider].flags, stream=True))
-    written = sum(len(text.encode()) for text in read_by_the_model(sent))
-    bound = input_upper_bound(messages, 0, provider=provider, tools=given_tools, output=output)
-    assert written <= bound
+    return sum(len(text.encode()) for text in read_by_the_model(sent))
+
+
+@given(st.sampled_from(SPOKEN), conversations)
+def test_no_text_of_a_conversation_is_left_out_of_the_bound(
+    provider: str, messages: list[Message]
+) -> None:
+    request = ChatRequest("some-model", tuple(messages), 100)
+    assert written(provider, request) <= input_upper_bound(messages, 0, provider=provider)
+
+
+@given(st.sampled_from(SPOKEN), st.none() | tools, st.none() | outputs)
+def test_no_definition_is_left_out_of_the_bound(
+    provider: str, functions: Tools | None, output: JsonOutput | None
+) -> None:
+    request = ChatRequest("some-model", (), 100, None, functions, output)
+    bound = input_upper_bound([], 0, provider=provider, tools=functions, output=output)
+    assert written(provider, request) <= bound
