@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from simulator import schemas
+from simulator import json_answers, schemas
 from simulator.findings import find, joined_in, named_in
 from simulator.functions import Function, FunctionCall, Offer, Result, Schema, Task
 from simulator.steering import SteeredCall, Steering
@@ -76,7 +76,8 @@ def _decided(task: Task, texts: Sequence[str]) -> list[FunctionCall]:
         return []
     if offer.choice == "named":
         wanted = [function for function in offer.functions if function.name == offer.named]
-        return _limited(_calls_for(wanted, _subject(texts)), offer)
+        shaped = [_shaped(each, texts) for each in wanted]
+        return _limited(_calls_for(shaped, _subject(texts)), offer)
     told = _TOLD.findall("\n".join(texts[:-1]))
     final = [each for each in offer.functions if _is_final(each.name) or each.name in told]
     working = [each for each in offer.functions if each not in final]
@@ -104,6 +105,13 @@ def _subject(texts: Sequence[str]) -> str:
     if found.names or found.numbers:
         return question
     return "\n".join(texts[1:][-_RECENT:]) or question
+
+
+def _shaped(function: Function, texts: Sequence[str]) -> Function:
+    """A function of any object has one as the prompt shows it."""
+    takes_any = "properties" not in function.schema
+    schema = json_answers.shown(texts) if takes_any else None
+    return replace(function, schema=schema) if schema else function
 
 
 def _quoted(results: Sequence[Result]) -> str:

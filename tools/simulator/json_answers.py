@@ -18,14 +18,19 @@ def written(schema: Mapping[str, Any], texts: Sequence[str], question: str, told
     names. `told` is what is said of results and pictures."""
     findings = find(f"{question}\n{told}", answer=told or " ".join(question.split())[:200])
     if not schema:
-        example = _example(texts)
-        shown = example if _is_schema(example) else _schema_of(example)
-        schema = shown or _schema_of_keys(question) or _ANY
+        schema = shown(texts) or _ANY
     return json.dumps(schemas.value_of(schema, findings), ensure_ascii=False)
 
 
 _TEXT = {"type": "string"}
 _ANY = {"type": "object", "properties": {"answer": _TEXT}, "required": ["answer"]}
+
+
+def shown(texts: Sequence[str]) -> dict[str, Any] | None:
+    """The schema of the object that the prompt shows; None where it shows none."""
+    example = _example(texts)
+    schema: dict[str, Any] | None = example if _is_schema(example) else _schema_of(example)
+    return schema or (_schema_of_keys(texts[-1]) if texts else None)
 
 
 def _schema_of_keys(question: str) -> dict[str, Any] | None:

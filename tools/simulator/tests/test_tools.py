@@ -73,6 +73,14 @@ def test_a_last_function_is_called_with_the_results(caller: Caller) -> None:
     assert calls(agent.ask()) == [("final_answer", told)]
 
 
+def test_a_function_of_any_object_has_the_keys_that_the_question_names(caller: Caller) -> None:
+    anything = {"type": "function", "function": {"name": "say", "parameters": {"type": "object"}}}
+    choice = {"type": "function", "function": {"name": "say"}}
+    agent = Agent(caller, tools=[anything], tool_choice=choice)
+    ((_, told),) = calls(agent.ask("A joke as JSON with 'setup' and 'punchline' keys."))
+    assert set(told) == {"setup", "punchline"}
+
+
 def test_where_a_call_is_required_it_is_at_last_one_that_was_not_made(caller: Caller) -> None:
     report = function("Report", city=TEXT, summary=TEXT)
     agent = Agent(caller, tools=[WEATHER, report], tool_choice="required")
