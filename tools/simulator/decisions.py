@@ -54,8 +54,11 @@ def calls_of(task: Task, texts: Sequence[str], steering: Steering) -> tuple[Func
 
 
 def announcement(task: Task, calls: Sequence[FunctionCall]) -> str:
-    """What the model says before it calls what it decided to; empty where it says nothing."""
-    if not task.speaks_first or task.offer is None or task.offer.choice != "auto":
+    """What the model says before it calls what it decided to; empty where it says nothing, as in
+    an answer that has a form."""
+    if not task.speaks_first or task.output is not None:
+        return ""
+    if task.offer is None or task.offer.choice != "auto":
         return ""
     return f"I will call {' and '.join(dict.fromkeys(call.name for call in calls))}."
 

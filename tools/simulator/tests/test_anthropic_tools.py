@@ -49,6 +49,12 @@ def streamed(answer: httpx.Response) -> list[dict[str, Any]]:
     return [json.loads(line.removeprefix("data: ")) for line in lines]
 
 
+def test_no_sentence_comes_before_a_call_where_the_answer_has_a_form(caller: Caller) -> None:
+    form = {"type": "json_schema", "schema": {"type": "object", "additionalProperties": False}}
+    [used] = content(post(caller, ASKED, output_config={"format": form}))
+    assert used["type"] == "tool_use"
+
+
 def test_a_call_comes_after_signed_thoughts_and_a_sentence(caller: Caller) -> None:
     answer = post(caller, ASKED, **SHOWN)
     thinking, text, used = content(answer)
