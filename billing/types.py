@@ -19,6 +19,8 @@ FREE_MESSAGES = 10
 FREE_WINDOW_HOURS = 4
 # The longest answer to a free message.
 FREE_OUTPUT_TOKENS = 1_024
+# The window of a free message: the platform pays for it, and for everything that is sent with it.
+FREE_CONTEXT_TOKENS = 8_192
 
 EndStatus = Literal["settled", "released", "expired"]
 ChargeStatus = Literal["held", "settled", "released", "expired"]

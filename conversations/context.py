@@ -10,13 +10,12 @@ from msgspec import Struct
 from ai.catalog.types import Model
 from ai.providers.turns import conversation
 from ai.providers.types import Message
+from billing.selectors.entitlements import context_in_plan
 from common.prompt_delimiters import PromptDelimiters
 from conversations.errors import MessageTooLong
 
 # The limit of a model's whole input.
 MAX_CHARACTERS: Final = 400_000
-# The platform pays for a free message, and for everything that is sent with it.
-FREE_CONTEXT_TOKENS: Final = 8_192
 
 _BYTES_PER_TOKEN: Final = 3  # fewer than ordinary text has: an estimate that fits is sure to fit
 _ENVELOPE: Final = 16  # tokens that a chat template may put around one message
@@ -69,7 +68,7 @@ class Context(Struct, frozen=True):
 
 def room_of(model: Model, output_bound: int, *, is_free: bool) -> Length:
     """The room of a model's window beside its answer."""
-    window = min(model.context_window, FREE_CONTEXT_TOKENS) if is_free else model.context_window
+    window = context_in_plan(model, is_free=is_free)
     # The answer gets at most half of the window: its own bound may be the whole window.
     answer = min(output_bound, window // 2)
     return Length(window - answer - model.prompt_overhead_tokens, MAX_CHARACTERS)
@@ -110,13 +109,14 @@ def check_fits(
     if length.fits(room):
         return
     by_tokens = length.tokens > room.tokens
+    window = context_in_plan(model, is_free=is_free)
     raise MessageTooLong.of_length(
         length=length.tokens if by_tokens else length.characters,
         limit=room.tokens if by_tokens else room.characters,
         unit="tokens" if by_tokens else "characters",
         model=model.display_name,
         largest=max(files, key=lambda file: file[1], default=None),
-        is_free=is_free,
+        by_plan=by_tokens and window < model.context_window,
     )
 
 

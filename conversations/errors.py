@@ -136,15 +136,16 @@ class MessageTooLong(ValidationFailed):
         unit: str,
         model: str,
         largest: tuple[str, int] | None,
-        is_free: bool,
+        by_plan: bool,
     ) -> "MessageTooLong":
         """The error of a message of that length in tokens or characters (`unit`), with instructions
-        and files. `largest` is its largest file: its name, and its size in bytes."""
+        and files. `largest` is its largest file: its name, and its size in bytes. `by_plan`: the
+        plan sets the limit, not the model."""
         problem = (
             f"With its files and instructions this is about {length:,} {unit} long, and {model} "
             f"can be given {limit:,}"
         )
-        problem += " on the free plan; other plans allow more." if is_free else "."
+        problem += " on the free plan; other plans allow more." if by_plan else "."
         if largest is not None:
             name, size = largest
             problem += f" The largest file is “{name}”, of {size:,} bytes."
@@ -155,5 +156,6 @@ class MessageTooLong(ValidationFailed):
             length=length,
             limit=limit,
             unit=unit,
+            limited_by="plan" if by_plan else "model",
             largest_file=None if largest is None else largest[0],
         )

@@ -26,7 +26,13 @@ from billing.selectors.billing_snapshot import (
     get_free_windows,
 )
 from billing.selectors.subscriptions import end_of
-from billing.types import FREE_MESSAGES, FREE_PLAN, FREE_WINDOW_HOURS, Funds
+from billing.types import (
+    FREE_CONTEXT_TOKENS,
+    FREE_MESSAGES,
+    FREE_PLAN,
+    FREE_WINDOW_HOURS,
+    Funds,
+)
 from common.errors import DomainError
 from common.times import iso_utc
 
@@ -77,6 +83,11 @@ class Entitlements(Struct, frozen=True):
     features: dict[str, bool]
     verify_email: bool
     models: list[ModelEntitlement]
+
+
+def context_in_plan(model: Model, *, is_free: bool) -> int:
+    """The tokens of a chat model's window that a plan gives."""
+    return min(model.context_window, FREE_CONTEXT_TOKENS) if is_free else model.context_window
 
 
 def get_entitlements(user: User) -> Entitlements:

@@ -12,8 +12,13 @@ from ai.catalog.selectors import get_catalog
 from ai.catalog.types import Modality, Model
 from ai.providers.types import ReasoningEffort
 from billing.selectors.default_model import default_chat_model
-from billing.selectors.entitlements import ModelEntitlement, get_entitlements
+from billing.selectors.entitlements import (
+    ModelEntitlement,
+    context_in_plan,
+    get_entitlements,
+)
 from billing.selectors.features import refusals_without
+from billing.types import FREE_PLAN
 from common.errors import DomainError
 
 EFFORTS = get_args(ReasoningEffort)
@@ -30,7 +35,8 @@ _ORDER: tuple[Modality, ...] = ("chat", "image", "video", "3d", "speech")
 class PickerModel(Struct, frozen=True, kw_only=True):
     """A model with the user's entitlement and preferences. `refusal`: the error of a call that
     would be made now, None where it would be admitted. `agent` is None where it is no chat model;
-    `is_default`: requests that name no model use it."""
+    `is_default`: requests that name no model use it. `context_in_plan`: the tokens of its window
+    that the user's plan gives in the web app."""
 
     model: Model
     aliases: list[str]
@@ -38,6 +44,7 @@ class PickerModel(Struct, frozen=True, kw_only=True):
     refusal: DomainError | None
     agent: Agent | None
     is_default: bool
+    context_in_plan: int
 
     @property
     def takes(self) -> list[str]:
@@ -75,6 +82,7 @@ def list_models(user: User) -> list[PickerModel]:
         default_chat_model(enabled, lambda: entitled),
         _resolved(settings.DEFAULT_SPEECH_MODEL),
     }
+    is_free = entitlements.plan == FREE_PLAN
     aliases: dict[str, list[str]] = {}
     for name, model_id in sorted(catalog.aliases.items()):
         aliases.setdefault(model_id, []).append(name)
@@ -86,6 +94,9 @@ def list_models(user: User) -> list[PickerModel]:
             refusal=without.get(each.missing_feature or "", each.refusal),
             agent=agents.get(each.model),
             is_default=each.model in defaults,
+            context_in_plan=context_in_plan(
+                catalog.models[each.model], is_free=is_free and each.modality == "chat"
+            ),
         )
         for each in entitled
         # The catalog may have been reloaded in between.

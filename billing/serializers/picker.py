@@ -79,7 +79,8 @@ class PickerModelSerializer(serializers.Serializer[PickerModel]):
     that are named in fields of `params`), `audio`. `params` is a JSON Schema (draft 2020-12) of the
     fields that a model of a studio takes beside the prompt, null for other models.
     `reasoning_efforts` are those that can be requested, empty where it does not reason;
-    `reasons_unasked`: it reasons without being asked. `callable`: would a call be admitted now?
+    `reasons_unasked`: it reasons without being asked. `context_in_plan`: the tokens of its
+    `context_window` that your plan gives. `callable`: would a call be admitted now?
     If not, `refusal` is the error.
     `default`: requests that name no model use it. `preferences` is null where it is no chat model.
     """
@@ -98,6 +99,7 @@ class PickerModelSerializer(serializers.Serializer[PickerModel]):
     )
     reasons_unasked = serializers.BooleanField(source="model.reasons_unasked", read_only=True)
     context_window = serializers.IntegerField(source="model.context_window", read_only=True)
+    context_in_plan = serializers.IntegerField(read_only=True)
     max_output_tokens = serializers.IntegerField(source="model.max_output_tokens", read_only=True)
     params = serializers.DictField(read_only=True, allow_null=True)
     prices = PricesSerializer(source="model.price", read_only=True)

@@ -130,6 +130,14 @@ def test_it_says_which_think() -> None:
     assert {bool(row["reasoning_efforts"]) for row in rows.values()} == {True, False}
 
 
+@pytest.mark.parametrize(("plan", "most"), [("free", 8_192), ("max", 1_000_000_000)])
+def test_it_says_how_much_of_its_window_the_plan_gives(plan: str, most: int) -> None:
+    for row in listed(new_account(plan=plan)):
+        window = row["context_window"]
+        given = min(window, most) if row["modality"] == "chat" else window
+        assert row["context_in_plan"] == given
+
+
 @pytest.mark.parametrize("plan", ["free", "max"])
 def test_what_is_left_is_what_the_entitlements_say(plan: str) -> None:
     alice = new_account(plan=plan)

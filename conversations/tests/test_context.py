@@ -13,9 +13,9 @@ from ai.catalog.selectors import get_catalog
 from ai.catalog.types import Model
 from ai.providers.tokens import estimate_input
 from ai.providers.types import Message
+from billing.types import FREE_CONTEXT_TOKENS
 from common.ids import uuid7
 from conversations.context import (
-    FREE_CONTEXT_TOKENS,
     MAX_CHARACTERS,
     File,
     Length,
@@ -232,5 +232,19 @@ def test_a_refusal_names_the_largest_file(model: Model) -> None:
 
 
 def test_a_refusal_on_the_free_plan_says_that_others_allow_more(model: Model) -> None:
-    assert "other plans allow more" in _refusal(model, Length(101, 9), is_free=True).text
-    assert "plan" not in _refusal(model, Length(101, 9)).text
+    refusal = _refusal(model, Length(101, 9), is_free=True)
+    assert "other plans allow more" in refusal.text
+    assert refusal.extra["limited_by"] == "plan"
+    paid = _refusal(model, Length(101, 9))
+    assert "plan" not in paid.text
+    assert paid.extra["limited_by"] == "model"
+
+
+def test_a_refusal_blames_no_plan_for_what_no_plan_allows(model: Model) -> None:
+    small = replace(model, context_window=FREE_CONTEXT_TOKENS)
+    for refusal in (
+        _refusal(small, Length(101, 9), is_free=True),
+        _refusal(model, Length(99, 1_001), is_free=True),
+    ):
+        assert "plan" not in refusal.text
+        assert refusal.extra["limited_by"] == "model"

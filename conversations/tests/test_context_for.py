@@ -14,7 +14,8 @@ from accounts.selectors.preferences import get_preference
 from ai.catalog.selectors import get_catalog
 from ai.catalog.types import Model
 from ai.inference.bounds import DEFAULT_OUTPUT_TOKENS
-from conversations.context import FREE_CONTEXT_TOKENS, MAX_CHARACTERS, Context
+from billing.types import FREE_CONTEXT_TOKENS
+from conversations.context import MAX_CHARACTERS, Context
 from conversations.errors import MessageTooLong, ReplyRunning
 from conversations.models import Attachment, Conversation, Message, Space
 from conversations.selectors.context import attached_to, context_for

@@ -122,7 +122,13 @@ FIELDS: dict[str, dict[str, Any]] = {
         "input_per_1m_usd": 0.1,
         "output_per_1m_usd": 0.5,
     },
-    "PickerModel": {"aliases": [], "provider": "openai", "default": True, "reasons_unasked": True},
+    "PickerModel": {
+        "aliases": [],
+        "context_in_plan": 272_000,
+        "default": True,
+        "provider": "openai",
+        "reasons_unasked": True,
+    },
     "Plan": {"price_usd": 40, "api_access": True, "key": "pro", "name": "Pro"},
     "Project": {"in_flight": 0},
     "Project ProjectSession": {
