@@ -26,6 +26,10 @@ export function timeOf(moment: string): string {
   return date.toLocaleString(getLocale(), { ...day, hour: 'numeric', minute: '2-digit' });
 }
 
+/** The day of a moment, without its year. */
+export const dayOf = (moment: string) =>
+  new Date(moment).toLocaleDateString(getLocale(), { day: 'numeric', month: 'long' });
+
 /** A number of bytes, as people read it. */
 export function size(bytes: number): string {
   const [unit, amount] =

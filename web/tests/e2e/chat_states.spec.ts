@@ -82,7 +82,7 @@ for (const use of SIZES) {
       await expectAccessible(page);
 
       await alice.ask('Long?', { text: 'One two', finish: 'length' });
-      await expect(alice.replies.nth(2)).toContainText('as long as it may');
+      await expect(alice.replies.nth(2)).toContainText('reached its greatest length');
       await expectAccessible(page);
 
       await alice.questions.first().getByRole('button', { name: 'Delete' }).click();
@@ -109,6 +109,7 @@ for (const use of SIZES) {
 
       await page.goto('/chat/01a22000-0000-7000-8000-000000000001');
       await expect(page.getByText('This conversation does not exist')).toBeVisible();
+      await expect(page.getByRole('heading', { level: 1 })).toHaveText('No conversation');
       await expectAccessible(page);
       await page.goto('/shared/nothing');
       await expect(page.getByText('There is nothing under this link.')).toBeVisible();
@@ -152,6 +153,8 @@ test('a message that was searched for is shown, on whichever branch it is', asyn
 
   await expect(alice.replies.getByText('2/2')).toBeVisible();
   await expect(alice.replies).toBeInViewport();
+  // All of it is.
+  await expect(alice.page.getByRole('button', { name: 'To the end' })).toHaveCount(0);
 });
 
 test('speech is written down', async ({ persona }) => {
@@ -217,6 +220,7 @@ test('a chat that cannot be loaded says so, and is loaded again', async ({ perso
   await alice.page.route(/\/api\/conversations\/[^/?]+$/, (route) => route.abort());
   await alice.page.reload();
   await expect(alice.page.getByText('The service cannot be reached.')).toBeVisible();
+  await expect(alice.page.getByRole('heading', { level: 1 })).toHaveText('Something went wrong');
   await expectAccessible(alice.page);
 
   await alice.page.unroute(/\/api\/conversations\/[^/?]+$/);
@@ -259,12 +263,25 @@ test('the keyboard alone asks, edits, makes again and deletes', async ({ persona
 test('whoever goes on while a reply is written is told to wait', async ({ persona }) => {
   const alice = await persona('alice');
   await alice.page.goto('/');
-  await alice.ask('Slowly.', { tokens: 100, delay_ms: 100 });
+  await alice.message.fill('Slowly.\n@sim {"tokens": 100, "delay_ms": 100}');
+  // The second of two clicks stops nothing, and marks nothing.
+  await alice.page.getByRole('button', { name: 'Send', exact: true }).dblclick();
+  await expect(alice.replies).toHaveText(/\w+ \w+ \w+/);
+  expect(await alice.page.evaluate(() => String(getSelection()))).toBe('');
   await alice.message.fill('And then?');
   await alice.message.press('Enter');
-  await expect(alice.page.getByText('The reply is still being written.')).toBeVisible();
+  const told = alice.page.getByText('The reply is still being written.');
+  await expect(told).toBeVisible();
+  // It stands above what is typed, and goes with its reason.
+  const [above, below] = await Promise.all([told.boundingBox(), alice.message.boundingBox()]);
+  expect(above!.y + above!.height).toBeLessThanOrEqual(below!.y);
   await expect(alice.message).toHaveValue('And then?');
   await alice.page.getByRole('button', { name: 'Stop' }).click();
+  await alice.settled();
+  await expect(told).toHaveCount(0);
+  await expect(alice.replies.getByText('Stopped.')).toBeVisible();
+  await alice.page.getByRole('button', { name: 'Continue' }).click();
+  await expect(alice.questions).toHaveCount(2);
 });
 
 test('a reply is made again by a model that can be called, for a price that is shown', async ({
@@ -276,6 +293,19 @@ test('a reply is made again by a model that can be called, for a price that is s
   await alice.settled();
   await alice.replies.getByRole('button', { name: 'Answer again' }).click();
   const menu = alice.page.getByRole('menu');
-  await expect(menu.getByRole('menuitem').nth(1)).toContainText(/\$[\d.]+ in · \$[\d.]+ out/);
+  await expect(menu.getByRole('menuitem').nth(1)).toContainText('10 of 10 free messages left');
   await expect(menu.getByRole('menuitem', { name: /Claude Opus/ })).toHaveCount(0);
+
+  await alice.call('POST', '/api/billing/upgrade', { plan: 'pro' });
+  await alice.call('POST', '/api/billing/topup', { amount_usd: 5 });
+  await alice.page.reload();
+  await alice.replies.getByRole('button', { name: 'Answer again' }).click();
+  await expect(menu.getByRole('menuitem').nth(1)).toContainText(/\$[\d.]+ in · \$[\d.]+ out/);
+  const kimi = menu.getByRole('menuitem', { name: /Kimi K3/ });
+  await expect(kimi).toContainText('from your balance');
+  await kimi.click();
+  await alice.settled();
+  // It has answered once, and is not written to.
+  await expect(alice.replies).toHaveText(/^Kimi K3/);
+  await expect(alice.page.getByRole('button', { name: 'Model: GPT-6 Luna' })).toBeVisible();
 });

@@ -19,8 +19,11 @@ test('files are attached, removed, and sent', async ({ persona }) => {
   const files = alice.page.getByRole('list', { name: 'Files' });
   await expect(files.getByRole('listitem')).toHaveCount(2);
   await expect(files).toContainText('the model gets only its name');
+  const unseen = alice.page.getByText('The models here cannot see pictures yet');
+  await expect(unseen).toBeVisible();
   await files.getByRole('button', { name: 'Remove sea.png' }).click();
   await expect(files.getByRole('listitem')).toHaveCount(1);
+  await expect(unseen).toHaveCount(0);
 
   await alice.ask('What is in it?', { text: 'The sea.' });
   await expect(alice.replies).toContainText('The sea.');
@@ -80,6 +83,15 @@ test('a file that cannot be uploaded says why, and is tried again', async ({ per
     );
   });
   await expect(files.getByRole('alert')).toContainText('Larger than 25 MB');
+  // It is seen before the others, would be refused again, and no message goes without it unsaid.
+  await expect(files.getByRole('listitem').first()).toContainText('large.txt');
+  await expect(files.getByRole('button', { name: 'Upload large.txt again' })).toHaveCount(0);
+  await alice.ask('What is in it?', { text: 'The sea.' });
+  await expect(alice.page.getByText('Not taken: large.txt.')).toBeVisible();
+  await expect(alice.questions).toHaveCount(0);
+  await alice.message.press('Enter');
+  await expect(alice.replies).toContainText('The sea.');
+  await expect(alice.page.getByText('large.txt')).toHaveCount(0);
 });
 
 test('what is edited keeps its files', async ({ persona }) => {

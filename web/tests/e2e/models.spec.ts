@@ -33,8 +33,10 @@ test('each model says what it costs, and why it cannot be called', async ({ pers
   await alice.page.goto('/');
   await alice.page.getByRole('button', { name: /^Model:/ }).click();
   const option = (name: string) => alice.page.getByRole('option', { name });
-  await expect(option('GPT-6 Luna')).toContainText(/\$[\d.]+ in · \$[\d.]+ out/);
+  await expect(option('GPT-6 Luna')).toContainText('Free');
+  await expect(option('GPT-6 Luna')).toContainText('reads 8.2K tokens in your plan');
   await expect(option('GPT-6 Luna')).toContainText('10 of 10 free messages left');
+  await expect(option('Claude Opus 5.5')).toContainText(/\$[\d.]+ in · \$[\d.]+ out/);
   await expect(option('Claude Opus 5.5')).toContainText('Not in the free plan');
   await expect(option('Mistral Medium 3.5')).toContainText('Not available here');
 });
@@ -126,4 +128,27 @@ test('a reply that ended unseen is taken off what is left', async ({ persona }) 
   await alice.page.reload();
   await alice.settled();
   await expect(alice.page.getByText('9 of 10 free messages left')).toBeVisible();
+});
+
+test('what is left is told in the composer, also on a phone, and in a sentence when it is asked for', async ({
+  persona
+}) => {
+  const alice = await persona('alice', { plan: 'pro', balance_usd: 5 });
+  await alice.page.setViewportSize({ width: 390, height: 844 });
+  await alice.page.goto('/?model=gpt-6-luna');
+  const left = alice.page.getByRole('button', { name: /^Plan: .* left$/ });
+  await expect(left).toBeInViewport();
+  await left.click();
+  await expect(
+    alice.page.getByText(/Your plan has \$[\d.]+ a month for GPT-6 Luna, .* On \w+ 1 it is/)
+  ).toBeVisible();
+  await alice.page.keyboard.press('Escape');
+
+  await alice.page.goto('/?model=kimi-k3');
+  const warning = alice.page.getByRole('button', {
+    name: 'Your balance pays, twice the list price'
+  });
+  await expect(warning).toBeInViewport();
+  expect(await warning.evaluate((all) => all.scrollWidth <= all.clientWidth)).toBe(true);
+  expect(await alice.page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
 });

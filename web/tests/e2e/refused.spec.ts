@@ -10,11 +10,16 @@ test('a model that the free plan does not have names those that it has', async (
   // Nothing typed is lost, and nothing looks as if it had been said.
   await expect(alice.message).toHaveValue(/^Hello\?/);
   await expect(alice.questions).toHaveCount(0);
+  // No conversation has been begun by it.
+  await expect(alice.page).toHaveURL(/\/$/);
+  await expect(alice.page.getByText('Your conversations will be listed here.')).toBeVisible();
+  await expect.poll(() => alice.call<unknown[]>('GET', '/api/conversations')).toEqual([]);
 
   await problem.getByRole('button', { name: /^Use/ }).first().click();
   await expect(alice.replies).toContainText('Hello.');
   await expect(alice.message).toHaveValue('');
   await expect(problem).toHaveCount(0);
+  await expect(alice.page).toHaveURL(/\/chat\//);
 });
 
 test('without money the amounts are told', async ({ persona }) => {
@@ -31,6 +36,21 @@ test('without money the amounts are told', async ({ persona }) => {
 
   const problem = alice.page.getByRole('alert');
   await expect(problem).toContainText(/You have used your 10 free messages .* within 4 hours/);
+  await expect(alice.message).toHaveValue(/^One more/);
+
+  // Another answer counts as well, and its refusal is not that of the message that was typed.
+  await alice.replies.last().getByRole('button', { name: 'Answer again' }).click();
+  const again = alice.page.getByRole('menuitem', { name: /^Again with/ });
+  await expect(again).toContainText('Free messages used up');
+  await expect(alice.page.getByText('Each answer counts as a free message.')).toBeVisible();
+  await again.click();
+  await expect(problem).toContainText('Answering “Number 10” again:');
+  await problem
+    .getByRole('button', { name: /^Again with/ })
+    .first()
+    .click();
+  await alice.settled();
+  await expect(alice.replies.last().getByText('2/2')).toBeVisible();
   await expect(alice.message).toHaveValue(/^One more/);
 });
 
@@ -74,9 +94,12 @@ test('a message that is too long says by how much', async ({ persona }) => {
   await alice.page.goto('/');
   await alice.message.fill('word '.repeat(19_000));
   await alice.message.press('Enter');
-  await expect(alice.page.getByRole('alert')).toContainText(
-    /This is about [\d,]+ tokens long, and .* reads at most/
+  const problem = alice.page.getByRole('alert');
+  await expect(problem).toContainText(
+    /This is about [\d,]+ tokens long, and in your plan models read at most [\d,]+ tokens/
   );
+  // None of the plan reads more.
+  await expect(problem.getByRole('button', { name: /^Use/ })).toHaveCount(0);
   await expect(alice.message).toHaveValue(/^word word/);
 });
 
@@ -101,6 +124,7 @@ test('whoever writes while a reply runs elsewhere is told', async ({ persona, br
   await expect(phone.message).toHaveValue(/^Me too\./);
   await expect(phone.replies).toHaveCount(2);
   await phone.settled();
+  await expect(phone.page.getByRole('alert')).toHaveCount(0);
   await phone.message.press('Enter');
   await expect(phone.replies.nth(2)).toContainText('Now.');
 });

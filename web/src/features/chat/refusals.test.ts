@@ -18,6 +18,7 @@ const model = (id: string, fields: Partial<Model> = {}) =>
     free: null,
     remaining_usd: 0,
     context_window: 1000,
+    context_in_plan: 1000,
     ...fields
   }) as unknown as Model;
 
@@ -87,7 +88,7 @@ test('an address is to be confirmed', () => {
 });
 
 test('of what is too long the length is told, and who reads more', () => {
-  models.all = [...models.all, model('large', { context_window: 5000 })];
+  models.all = [...models.all, model('large', { context_window: 5000, context_in_plan: 5000 })];
   const said = words(422, 'input_too_long', {
     length: 1500,
     limit: 900,
@@ -103,6 +104,27 @@ test('of what is too long the length is told, and who reads more', () => {
     largest_file: 'sea.txt'
   });
   expect(withFile.text).toContain('“sea.txt”');
+  // The characters are limited for all.
+  expect(helps(withFile)).toEqual([]);
+});
+
+test('what is too long for a plan is told as the plan’s, and no model is offered that refuses too', () => {
+  models.all = [...models.all, model('large', { context_window: 5000 })];
+  const fields = { length: 1500, limit: 900, unit: 'tokens', limited_by: 'plan' };
+  const said = words(422, 'input_too_long', { ...fields, largest_file: null });
+  expect(said.text).toBe(
+    'This is about 1,500 tokens long, and in your plan models read at most 900 tokens. ' +
+      'Shorten it. Other plans allow more.'
+  );
+  expect(helps(said)).toEqual([]);
+  const withFile = words(422, 'input_too_long', { ...fields, largest_file: 'sea.txt' });
+  expect(withFile.text).toContain('in your plan models read at most 900 tokens');
+});
+
+test('a model that reads more, and still too little, is not offered', () => {
+  models.all = [...models.all, model('larger', { context_in_plan: 1500 })];
+  const fields = { length: 1500, limit: 900, unit: 'tokens', largest_file: null };
+  expect(helps(words(422, 'input_too_long', fields))).toEqual([]);
 });
 
 test.each([

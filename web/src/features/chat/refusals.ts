@@ -2,7 +2,7 @@ import { m } from '#messages';
 import type { Refusal } from '#api/refusal.ts';
 import { models, type Model } from '#features/models/models.svelte.ts';
 import { count, timeOf, usd } from '#ui/numbers.ts';
-import type { Problem } from './state/conversation.svelte.ts';
+import type { Problem } from './state/problem.ts';
 
 /** What helps against a refusal. */
 export type Help =
@@ -24,7 +24,7 @@ export interface Words {
 const MOST_MODELS = 3;
 
 /** A refusal in words, with what helps. */
-export function wordsOf({ refusal, model, again }: Problem): Words {
+export function wordsOf({ refusal, model, again }: Omit<Problem, 'answered'>): Words {
   // The conversation's own model, where none was named, is in the refusal.
   const key = model ?? (refusal.fields.model_key as string | null | undefined);
   const name = models.nameOf(key ?? '') || m.chat_the_model();
@@ -95,7 +95,7 @@ function amounts({ fields }: Refusal): string[] {
 }
 
 function tooLong(
-  { length, limit, unit, largest_file }: Record<string, number & string>,
+  { length, limit, unit, limited_by, largest_file }: Record<string, number & string>,
   model: string
 ): string {
   if (length === undefined || limit === undefined) return m.chat_too_long({ model });
@@ -105,9 +105,12 @@ function tooLong(
     length: words({ count: count(length) }),
     limit: words({ count: count(limit) })
   };
-  return largest_file
-    ? m.chat_too_long_with_file({ ...sizes, file: largest_file })
-    : m.chat_too_long_by(sizes);
+  const isPlans = limited_by === 'plan';
+  if (largest_file) {
+    const withFile = isPlans ? m.chat_too_long_in_plan_with_file : m.chat_too_long_with_file;
+    return withFile({ ...sizes, file: largest_file });
+  }
+  return isPlans ? m.chat_too_long_in_plan(sizes) : m.chat_too_long_by(sizes);
 }
 
 function helpsAgainst(refusal: Refusal, model: string | null): Help[] {
@@ -115,15 +118,21 @@ function helpsAgainst(refusal: Refusal, model: string | null): Help[] {
   const again: Help = { kind: 'again', after: retryAfter ?? 0 };
   if (code === 'verify_email') return [{ kind: 'verify' }];
   if (code === 'conversation_full') return [{ kind: 'new-chat' }];
-  if (code === 'input_too_long')
-    return others(model, ({ context_window }) => context_window > windowOf(model));
+  if (code === 'input_too_long') return others(model, (other) => reads(other, refusal, model));
   if (code === 'reply_running') return [];
   if (status === 402) return [...(retryAfter ? [again] : []), ...others(model)];
   if (code === 'provider_unavailable') return [again, ...others(model)];
   return status === 429 || status >= 500 || status === 0 ? [again] : [];
 }
 
-const windowOf = (model: string | null) => models.find(model)?.context_window ?? 0;
+/** Would a model read what was too long for another one? All keep about the same room for their answer. */
+function reads({ context_in_plan }: Model, { fields }: Refusal, model: string | null): boolean {
+  const { length, limit, unit } = fields as Record<string, number & string>;
+  // The characters are limited for all of them.
+  if (unit === 'characters') return false;
+  const more = context_in_plan - (models.find(model)?.context_in_plan ?? 0);
+  return length === undefined || limit === undefined ? more > 0 : more >= length - limit;
+}
 
 /** Models that could answer now; for whoever has no money those come first that cost nothing. */
 function others(model: string | null, suits: (model: Model) => boolean = () => true): Help[] {

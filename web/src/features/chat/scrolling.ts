@@ -4,7 +4,7 @@ const NEAR = 80;
 const SOON = 1500;
 
 interface Listener {
-  /** Whether the end is read, whenever that changes. */
+  /** Whether the end is read, or nothing is below what is read. */
   atEnd(isAtEnd: boolean): void;
   nearBeginning(): void;
 }
@@ -24,7 +24,7 @@ export class Scrolling {
     this.#box = box;
     this.#listener = listener;
     // It is called when the layout is done, before anything is painted.
-    this.#growth = new ResizeObserver(() => this.#isAtEnd && this.#follow());
+    this.#growth = new ResizeObserver(() => (this.#isAtEnd ? this.#follow() : this.#tell()));
     this.#growth.observe(box);
     this.#growth.observe(box.firstElementChild!);
     box.addEventListener('scroll', this.#scrolled, { passive: true });
@@ -36,14 +36,16 @@ export class Scrolling {
   }
 
   toEnd(): void {
-    this.#set(true);
+    this.#isAtEnd = true;
     this.#follow();
+    this.#tell();
   }
 
   /** Shows an element, and stays there. */
   to(element: Element): void {
-    this.#set(false);
+    this.#isAtEnd = false;
     element.scrollIntoView({ block: 'center' });
+    this.#tell();
   }
 
   /** Changes what is above the reader, who stays where they are. */
@@ -58,17 +60,21 @@ export class Scrolling {
   }
 
   readonly #scrolled = (): void => {
-    const { scrollHeight, scrollTop, clientHeight } = this.#box;
+    const { scrollTop } = this.#box;
     // What has grown since is no reason to leave the end, what has moved upwards is.
-    if (scrollHeight - scrollTop - clientHeight < NEAR) this.#set(true);
-    else if (scrollTop < this.#top) this.#set(false);
+    if (this.#isNearEnd) this.#isAtEnd = true;
+    else if (scrollTop < this.#top) this.#isAtEnd = false;
+    this.#tell();
     if (scrollTop < SOON && scrollTop <= this.#top) this.#listener.nearBeginning();
     this.#top = scrollTop;
   };
 
-  #set(isAtEnd: boolean): void {
-    if (isAtEnd === this.#isAtEnd) return;
-    this.#isAtEnd = isAtEnd;
-    this.#listener.atEnd(isAtEnd);
+  get #isNearEnd(): boolean {
+    const { scrollHeight, scrollTop, clientHeight } = this.#box;
+    return scrollHeight - scrollTop - clientHeight < NEAR;
+  }
+
+  #tell(): void {
+    this.#listener.atEnd(this.#isAtEnd || this.#isNearEnd);
   }
 }

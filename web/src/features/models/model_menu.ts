@@ -2,16 +2,16 @@ import { m } from '#messages';
 import type { MenuEntry } from '#ui/menu.ts';
 import { models } from './models.svelte.ts';
 import { order } from './order.svelte.ts';
-import { priceWords } from './words.ts';
+import { paymentWords } from './words.ts';
 
-/** The models that can be called now, but one, with what they cost: the entries of a menu. */
+/** The models that can be called now, but one, with what the user pays: the entries of a menu. */
 export function modelEntries(but: string | null, onchoose: (id: string) => void): MenuEntry[] {
   const others = models.chat.filter(({ id, callable }) => callable && id !== models.find(but)?.id);
   if (!others.length) return [{ kind: 'text', text: m.models_no_other() }];
   return order.of(others).map((model) => ({
     kind: 'action',
     label: model.display_name,
-    detail: priceWords(model),
+    detail: paymentWords(model),
     onselect: () => onchoose(model.id)
   }));
 }

@@ -53,7 +53,7 @@ export class Models {
     return this.find(id)?.display_name ?? id;
   }
 
-  /** Takes what a reply has cost off what is left of its model. */
+  /** Takes what a reply has cost off what is left of its model. What comes after the last of it is loaded. */
   replied(id: string, payment: Payment): void {
     const paid = this.find(id);
     if (!paid || !payment) return;
@@ -64,6 +64,9 @@ export class Models {
       remaining_usd: Math.max(0, remaining_usd - (payment.paid_by_plan_usd ?? 0)),
       free: isFree ? { ...free, used: Math.min(free.used + 1, free.limit) } : free
     });
+    const { free: window, remaining_usd: rest } = this.find(id)!;
+    if (isFree ? window!.used === window!.limit : remaining_usd > 0 && rest === 0)
+      void this.reload();
   }
 
   #forget(): void {

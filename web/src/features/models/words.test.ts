@@ -8,8 +8,10 @@ import {
   found,
   freeWords,
   leftPart,
+  leftSentence,
   leftWords,
   offered,
+  paymentWords,
   priceWords,
   refusalWords
 } from './words.ts';
@@ -23,6 +25,7 @@ const model = (id: string, changes: Partial<Model> = {}) =>
     aliases: [],
     reasoning_efforts: [],
     context_window: 272_000,
+    context_in_plan: 272_000,
     prices: { input_per_1m_usd: 1.1, output_per_1m_usd: 21, per_hour_usd: null },
     callable: true,
     refusal: null,
@@ -85,9 +88,44 @@ test('an allowance that is used up, and a model without one, are paid from the b
   expect(leftWords(model('a', { remaining_usd: 0 }))).toContain('balance');
   const without = model('a', { included_in_plan: false, allowance_usd: 0, remaining_usd: 0 });
   expect([leftWords(without), leftPart(without)]).toEqual([
-    'Not in your plan: your balance pays, twice the price',
+    'Not in your plan: your balance pays, twice the list price',
     null
   ]);
+});
+
+test('of a model that the balance pays for the price is what the balance pays', () => {
+  const dear = model('a', { included_in_plan: false, remaining_usd: 0 });
+  expect(priceWords(dear)).toBe('$2.20 in · $42.00 out');
+  expect(paymentWords(dear)).toBe('$2.20 in · $42.00 out from your balance');
+  expect(paymentWords(model('a'))).toBe('$1.10 in · $21.00 out');
+});
+
+test('what is free has no price, and what the plan locks has that of other plans', () => {
+  const chat = model('a', { free: free(3), included_in_plan: false, remaining_usd: 0 });
+  expect([priceWords(chat), paymentWords(chat)]).toEqual(['Free', '7 of 10 free messages left']);
+  const refusal = { code: 'free_model_locked', message: '', retry_after: null };
+  const locked = model('a', { included_in_plan: false, remaining_usd: 0, refusal });
+  expect(priceWords(locked)).toBe('$1.10 in · $21.00 out');
+});
+
+test('of a window it is told what the plan gives', () => {
+  expect(contextWords(model('a', { context_in_plan: 8192 }))).toBe(
+    'reads 8.2K tokens in your plan'
+  );
+});
+
+test('what is left is told in a sentence, with its model and until when', () => {
+  const resets_at = new Date(2000, 11, 1).toISOString();
+  expect(leftSentence(model('a', { resets_at }))).toBe(
+    'Your plan has $1.50 a month for A, and $0.38 of it is left. On December 1 it is $1.50 again.'
+  );
+  expect(leftSentence(model('a', { resets_at, remaining_usd: 0 }))).toContain(
+    'Until December 1 your balance pays, twice the list price: $2.20 in'
+  );
+  const reset_at = new Date().toISOString();
+  expect(leftSentence(model('a', { free: free(3, reset_at) }))).toMatch(
+    /10 messages to A every 4 hours, and you have 7 of them left. All of them are there again at \d/
+  );
 });
 
 test('free messages are counted, and never below none', () => {
@@ -153,6 +191,12 @@ test('the cheapest come first, and those without a price last', () => {
     });
   const all = [priced('none', null, null), priced('dear', 5, 25), priced('cheap', 0.1, 0.4)];
   expect(cheapestFirst(all).map(({ id }) => id)).toEqual(['cheap', 'dear', 'none']);
+});
+
+test('what costs the user more comes later, whatever it is listed for', () => {
+  const prices = { ...model('a').prices, input_per_1m_usd: 1, output_per_1m_usd: 20 };
+  const listed = model('listed', { prices, included_in_plan: false, remaining_usd: 0 });
+  expect(cheapestFirst([listed, model('kept')]).map(({ id }) => id)).toEqual(['kept', 'listed']);
 });
 
 test('the free plan is explained to those who have it', () => {

@@ -1,20 +1,51 @@
 import { m } from '#messages';
-import { compact, timeOf, usd } from '#ui/numbers.ts';
+import { compact, dayOf, timeOf, usd } from '#ui/numbers.ts';
 import { hasWords, wordsOf } from '#ui/words.ts';
 import type { Model } from './models.svelte.ts';
 import { vendorName } from './vendors.ts';
 
 export type Effort = Model['reasoning_efforts'][number];
 
-/** What a million tokens cost, read and written, in US dollars; empty where that is not what is sold. */
-export function priceWords({ prices }: Model): string {
-  const { input_per_1m_usd: input, output_per_1m_usd: output } = prices;
-  if (input === null || output === null) return '';
-  return m.models_price({ input: usd(input), output: usd(output) });
+/** What a balance pays for what an allowance would pay one dollar for. */
+const BALANCE_RATE = 2;
+const LOCKED = ['free_model_locked', 'verify_email'];
+
+type Payer = 'free' | 'plan' | 'balance';
+
+/** By what a reply is paid; null where it could not be paid at all in the user's plan. */
+function payerOf({ free, remaining_usd, refusal }: Model): Payer | null {
+  if (free) return 'free';
+  if (LOCKED.includes(refusal?.code ?? '')) return null;
+  return remaining_usd > 0 ? 'plan' : 'balance';
 }
 
-export function contextWords({ context_window }: Model): string {
-  return m.models_context({ tokens: compact(context_window) });
+/** What a million tokens cost the user, read and written, in US dollars; null where they are not sold. */
+function priceOf(model: Model): [number, number] | null {
+  const { input_per_1m_usd: input, output_per_1m_usd: output } = model.prices;
+  if (input === null || output === null) return null;
+  const payer = payerOf(model);
+  const rate = payer === 'free' ? 0 : payer === 'balance' ? BALANCE_RATE : 1;
+  return [input * rate, output * rate];
+}
+
+/** What the user pays for a million tokens; empty where that is not what is sold. */
+export function priceWords(model: Model): string {
+  if (model.free) return m.models_free();
+  const price = priceOf(model);
+  return price ? m.models_price({ input: usd(price[0]), output: usd(price[1]) }) : '';
+}
+
+/** What one more reply is paid with. */
+export function paymentWords(model: Model): string {
+  const price = priceWords(model);
+  if (model.free) return leftWords(model);
+  return payerOf(model) === 'balance' ? m.models_price_balance({ price }) : price;
+}
+
+/** How much of a conversation it reads. */
+export function contextWords({ context_window, context_in_plan }: Model): string {
+  const words = context_in_plan < context_window ? m.models_context_in_plan : m.models_context;
+  return words({ tokens: compact(context_in_plan) });
 }
 
 /** What is left of a model, or by what it is paid. */
@@ -26,6 +57,29 @@ export function leftWords({ free, included_in_plan, remaining_usd, allowance_usd
     return m.models_left({ left: usd(remaining_usd), all: usd(allowance_usd) });
   }
   return m.models_left_nothing();
+}
+
+/** The same in few words. */
+export function shortLeftWords(model: Model): string {
+  return payerOf(model) === 'balance' ? m.models_from_balance_short() : leftWords(model);
+}
+
+/** The same in a sentence: of what, how long, and what comes after that. */
+export function leftSentence(model: Model): string {
+  const { display_name: name, free, included_in_plan, remaining_usd, resets_at } = model;
+  if (free) {
+    const { limit, window_hours: hours, reset_at } = free;
+    const left = Math.max(0, limit - free.used);
+    const said = m.models_left_free_sentence({ model: name, left, limit, hours });
+    return reset_at ? `${said} ${m.models_free_again({ time: timeOf(reset_at) })}` : said;
+  }
+  const price = priceWords(model);
+  if (!included_in_plan) return m.models_from_balance_sentence({ model: name, price });
+  const all = usd(model.allowance_usd);
+  const day = resets_at ? dayOf(resets_at) : '';
+  return remaining_usd > 0
+    ? m.models_left_sentence({ model: name, left: usd(remaining_usd), all, day })
+    : m.models_left_nothing_sentence({ model: name, all, day, price });
 }
 
 /** What the free plan gives; empty for whoever has another one. */
@@ -90,10 +144,12 @@ export interface ModelGroup {
   models: Model[];
 }
 
-/** The same models, those first that cost least to read and write with; without a price they are last. */
+/** The same models, those first that cost the user least; without a price they are last. */
 export function cheapestFirst(models: readonly Model[]): Model[] {
-  const price = ({ prices }: Model) =>
-    (prices.input_per_1m_usd ?? Infinity) + (prices.output_per_1m_usd ?? Infinity);
+  const price = (model: Model) => {
+    const [input, output] = priceOf(model) ?? [Infinity, Infinity];
+    return input + output;
+  };
   return models.toSorted((one, other) => price(one) - price(other) || 0);
 }
 

@@ -6,12 +6,16 @@ import { uploadFile } from './upload_file.ts';
 
 export const MOST_FILES = 10;
 export const LARGEST_BYTES = 25_000_000;
+/** With these statuses it is the file itself that is refused. */
+const HOPELESS = [400, 413, 415, 422];
 
 /** A file that is being uploaded, or could not be. */
 export class Attaching {
   /** The part that has been sent, from 0 to 1. */
   progress = $state(0);
   problem = $state<string | null>(null);
+  /** It would be refused again. */
+  isHopeless = $state(false);
   readonly file: File;
   readonly abort = new AbortController();
 
@@ -31,8 +35,23 @@ export class Attachments {
     this.#draft = draft;
   }
 
+  /** Those that are being uploaded. */
+  get uploading(): Attaching[] {
+    return this.onTheWay.filter(({ problem }) => problem === null);
+  }
+
+  /** Those that could not be. */
+  get failed(): Attaching[] {
+    return this.onTheWay.filter(({ problem }) => problem !== null);
+  }
+
   get isBusy(): boolean {
-    return this.onTheWay.some(({ problem }) => problem === null);
+    return this.uploading.length > 0;
+  }
+
+  /** Whether a picture is among them. */
+  get hasPictures(): boolean {
+    return this.#draft.uploads.some(({ mime }) => mime.startsWith('image/'));
   }
 
   add(files: Iterable<File>): void {
@@ -58,6 +77,7 @@ export class Attachments {
     Object.assign(attaching, { problem: null, progress: 0 });
     if (file.size === 0 || file.size > LARGEST_BYTES) {
       attaching.problem = file.size ? m.chat_file_too_large() : m.chat_file_empty();
+      attaching.isHopeless = true;
       return;
     }
     try {
@@ -70,7 +90,14 @@ export class Attachments {
       if (abort.signal.aborted) return;
       if (!(error instanceof Refusal)) throw error;
       attaching.problem = error.isUnreachable ? m.unreachable() : error.message;
+      attaching.isHopeless = HOPELESS.includes(error.status);
     }
+  }
+
+  /** Takes those away that could not be uploaded. */
+  dropFailed(): void {
+    this.onTheWay = this.uploading;
+    this.problem = null;
   }
 
   /** Takes a file away that is not there yet. */

@@ -72,6 +72,16 @@ export function rateReply(path: Place, rating: Rating | null, comment?: string):
   return answer(api.PUT(`${MESSAGE}/feedback`, { params: { path }, body: { rating, comment } }));
 }
 
+/** Begins a conversation, in a space if one is named. */
+export const beginConversation = (model: string | null, space_id: string | null) =>
+  answer(api.POST('/api/conversations', { body: { model, space_id } }));
+
+/** Deletes a conversation for good. */
+export const deleteConversation = (conversation_id: string) =>
+  answer(
+    api.DELETE('/api/conversations/{conversation_id}', { params: { path: { conversation_id } } })
+  );
+
 /** Makes a branch the one that is shown. */
 export const showBranch = (conversation_id: string, active_leaf_id: string) =>
   answer(

@@ -8,6 +8,8 @@ import { userEvents, type UserEvent } from '#live/user_events.ts';
 import { Draft, type Sending, type Upload } from './draft.svelte.ts';
 import { awaited, Entry, question, type Message } from './entry.svelte.ts';
 import {
+  beginConversation,
+  deleteConversation,
   deleteMessage,
   newerMessages,
   paidFor,
@@ -18,6 +20,7 @@ import {
   type Rating
 } from './calls.ts';
 import { Messages } from './messages.svelte.ts';
+import { beginningOf, isFinal, type Problem } from './problem.ts';
 import { Reading } from './reading.svelte.ts';
 import type { Tree } from './tree.ts';
 
@@ -28,13 +31,6 @@ type Row = Omit<Schemas['ConversationDetail'], 'messages'>;
 
 /** What a `conversation.updated` tells of, but for a message that was deleted. */
 const NAMED = ['title', 'model', 'space_id', 'pinned'] as const;
-
-/** Why something was not done, and how it is tried again, by another model if one is named. */
-export interface Problem {
-  refusal: Refusal;
-  model: string | null;
-  again: ((model?: string) => void) | null;
-}
 
 /**
  * One conversation: its messages on all branches, the branch that is shown, and the reply that is being
@@ -56,16 +52,22 @@ export class Conversation {
   /** What screen readers are told. */
   announcement = $state('');
   readonly draft: Draft;
-  /** Told when it has been begun. */
-  onbegun: ((id: string) => void) | null = null;
+  /** Told when it has been begun; with null, when it has not been, after all. */
+  onbegun: ((id: string | null) => void) | null = null;
   /** Told when it is deleted while it is shown. */
   ondeleted: (() => void) | null = null;
   /** The space that it is begun in. */
   readonly spaceId: string | null;
   readonly #messages = new Messages();
   readonly model: Model | null = $derived.by(() => {
-    const last = this.branch.findLast(({ isReply }) => isReply)?.message.model;
-    return models.find(this.chosenModel ?? last ?? this.row?.model) ?? models.default;
+    return models.find(this.chosenModel ?? this.#asked ?? this.row?.model) ?? models.default;
+  });
+  /** The model that was asked last. One that has only answered again is not written to. */
+  readonly #asked: string | null = $derived.by(() => {
+    const last = this.branch.findLast(({ isReply }) => isReply);
+    const all = last ? this.tree.alternatives(last) : [];
+    const first = all.find(({ message }) => message.status !== 'failed') ?? last;
+    return first?.message.model ?? null;
   });
   readonly title = $derived(this.row?.title ?? '');
   readonly canWrite = $derived(this.row?.access !== 'read');
@@ -235,7 +237,8 @@ export class Conversation {
       this.chosenModel = model ?? this.chosenModel;
       void (said.edits ? this.sendEdit(uploads) : this.send());
     };
-    await this.#ask([asked, reply], again, async () => {
+    const isFirst = this.id === null;
+    await this.#ask([asked, reply], { again, answered: null }, async () => {
       const conversation = await this.#begun();
       await this.#told;
       return sendMessage(conversation, {
@@ -246,6 +249,8 @@ export class Conversation {
         ...this.#wishes()
       });
     });
+    if (isFirst && this.id !== null && this.branch.length === 0 && isFinal(this.problem))
+      this.#unbegin();
   }
 
   /** Has a message answered once more, by the model that answered it before if none is named. */
@@ -259,7 +264,8 @@ export class Conversation {
       author_id
     });
     const again = (other?: string) => void this.regenerate(entry, other ?? model);
-    await this.#ask([reply], again, async () => {
+    const answers = beginningOf(answered.message.content);
+    await this.#ask([reply], { again, answered: answers }, async () => {
       await this.#told;
       const place = { messageId: entry.id, answeredId: answered.id };
       return regenerate(this.id!, place, { model });
@@ -275,18 +281,27 @@ export class Conversation {
   /** The conversation's id: begins it, if that is not done. */
   async #begun(): Promise<string> {
     if (this.id !== null) return this.id;
-    const body = { model: this.chosenModel, space_id: this.spaceId };
-    this.row = await answer(api.POST('/api/conversations', { body }));
+    this.row = await beginConversation(this.chosenModel, this.spaceId);
     this.id = this.row.id;
     this.draft.moveTo(this.id);
     this.onbegun?.(this.id);
     return this.id;
   }
 
+  /** Its first message was refused: none is begun, and no empty one is left behind. */
+  #unbegin(): void {
+    const id = this.id!;
+    [this.id, this.row] = [null, null];
+    this.draft.moveTo(null);
+    this.onbegun?.(null);
+    // What cannot be deleted now is there as an empty one.
+    void deleteConversation(id).catch(() => {});
+  }
+
   /** Shows what is asked at once, with a reply that is to come, and takes it back if it is refused. */
   async #ask(
     shown: Entry[],
-    again: NonNullable<Problem['again']>,
+    way: Pick<Problem, 'again' | 'answered'>,
     call: () => Promise<ReplyCall>
   ): Promise<void> {
     const before = this.#messages.leafId;
@@ -299,7 +314,9 @@ export class Conversation {
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       const { model } = reading.reply.message;
-      this.problem = { refusal: error, model, again };
+      this.problem = { refusal: error, model, ...way };
+      // What is left of it may have been used elsewhere.
+      if (error.status === 402) void models.reload();
     } finally {
       if (this.reading === reading) this.reading = null;
       if (!reading.hasBegun) {
@@ -307,7 +324,14 @@ export class Conversation {
         this.draft.giveBack();
       }
     }
-    if (this.problem?.refusal.code === 'reply_running') await this.#catchUp();
+    if (this.problem?.refusal.code !== 'reply_running') return;
+    await this.#catchUp();
+    this.#waited();
+  }
+
+  /** A message that was refused because a reply was being written can be sent when none is. */
+  #waited(): void {
+    if (!this.reading && this.problem?.refusal.code === 'reply_running') this.problem = null;
   }
 
   /** Reads a reply to its end. `asked` is the message that it answers, where that is new, too. */
@@ -333,6 +357,7 @@ export class Conversation {
       if (session.isSignedIn) void this.load();
     } finally {
       if (this.reading === reading) this.reading = null;
+      this.#waited();
     }
   }
 
@@ -424,10 +449,10 @@ export class Conversation {
       return true;
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      this.problem = { refusal: error, model: null, again: null };
+      this.problem = { refusal: error, model: null, again: null, answered: null };
       return false;
     }
   }
 }
 
-export type { Entry, Message };
+export type { Entry, Message, Problem };

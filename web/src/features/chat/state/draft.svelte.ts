@@ -96,8 +96,8 @@ export class Draft {
     }
   }
 
-  /** The conversation has been begun, under this id. */
-  moveTo(conversationId: string): void {
+  /** The conversation has been begun, under this id; null: it has not, after all. */
+  moveTo(conversationId: string | null): void {
     localStorage.removeItem(this.#key);
     this.#key = keyOf(this.#userId, conversationId);
     this.keep();

@@ -1,0 +1,21 @@
+import { m } from '#messages';
+import type { Refusal } from '#api/refusal.ts';
+
+/** Why something was not done, and how it is tried again, by another model if one is named. */
+export interface Problem {
+  refusal: Refusal;
+  model: string | null;
+  again: ((model?: string) => void) | null;
+  /** The beginning of the message that was to be answered again, where that is what was not done. */
+  answered: string | null;
+}
+
+/** Is it certain that nothing comes of it? What broke on its way may have arrived. */
+export function isFinal(problem: Problem | null): boolean {
+  const status = problem?.refusal.status ?? 0;
+  return status >= 400 && status < 500 && status !== 409;
+}
+
+/** The first words of a message, of one without any what it is made of. */
+export const beginningOf = (text: string): string =>
+  text.trim().split('\n', 1)[0]!.slice(0, 80) || m.chat_files();
