@@ -109,9 +109,7 @@ test('what is free has no price, and what the plan locks has that of other plans
 });
 
 test('of a window it is told what the plan gives', () => {
-  expect(contextWords(model('a', { context_in_plan: 8192 }))).toBe(
-    'reads 8.2K tokens in your plan'
-  );
+  expect(contextWords(model('a', { context_in_plan: 8192 }))).toBe('reads 8.2K tokens');
 });
 
 test('what is left is told in a sentence, with its model and until when', () => {
@@ -200,6 +198,9 @@ test('what costs the user more comes later, whatever it is listed for', () => {
 });
 
 test('the free plan is explained to those who have it', () => {
-  expect(freeWords([model('a'), model('b', { free: free(3) })])).toContain('10 messages');
+  const chat = model('b', { free: free(3), context_in_plan: 8192 });
+  expect(freeWords([model('a'), chat])).toBe(
+    'In the free plan each of its models takes 10 messages every 4 hours, and reads at most 8.2K tokens.'
+  );
   expect(freeWords([model('a')])).toBe('');
 });

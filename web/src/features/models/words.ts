@@ -42,10 +42,9 @@ export function paymentWords(model: Model): string {
   return payerOf(model) === 'balance' ? m.models_price_balance({ price }) : price;
 }
 
-/** How much of a conversation it reads. */
-export function contextWords({ context_window, context_in_plan }: Model): string {
-  const words = context_in_plan < context_window ? m.models_context_in_plan : m.models_context;
-  return words({ tokens: compact(context_in_plan) });
+/** How much of a conversation it reads in the user's plan. */
+export function contextWords({ context_in_plan }: Model): string {
+  return m.models_context({ tokens: compact(context_in_plan) });
 }
 
 /** What is left of a model, or by what it is paid. */
@@ -84,8 +83,11 @@ export function leftSentence(model: Model): string {
 
 /** What the free plan gives; empty for whoever has another one. */
 export function freeWords(models: readonly Model[]): string {
-  const { free } = models.find((model) => model.free) ?? { free: null };
-  return free ? m.models_free_plan({ limit: free.limit, hours: free.window_hours }) : '';
+  const limited = models.filter((model) => model.free);
+  if (!limited.length) return '';
+  const { limit, window_hours: hours } = limited[0]!.free!;
+  const most = Math.max(...limited.map(({ context_in_plan }) => context_in_plan));
+  return m.models_free_plan({ limit, hours, tokens: compact(most) });
 }
 
 /** The part that is left, of 1; null where nothing is counted. */
