@@ -15,7 +15,7 @@ thinking beside it ("Extended thinking"), so that it is neither asked for nor se
 
 from typing import Any
 
-from ai.providers.anthropic_schemas import arguments_fault, enforced_fault
+from ai.providers.anthropic_schemas import arguments_fault, enforced, enforced_fault
 from ai.providers.anthropic_thinking import RedactedThinking, Thinking, Thought, read_thoughts
 from ai.providers.call_ids import own_id, read_call_id
 from ai.providers.errors import Unsupported
@@ -114,8 +114,9 @@ def _output_config(request: ChatRequest) -> dict[str, Any]:
     config: dict[str, Any] = {}
     if request.reasoning_effort:
         config["effort"] = request.reasoning_effort
-    if request.output and _is_format(request.output):
-        config["format"] = {"type": "json_schema", "schema": request.output.schema}
+    output = request.output
+    if output and output.schema is not None and _is_format(output):
+        config["format"] = {"type": "json_schema", "schema": enforced(output.schema)}
     return {"output_config": config} if config else {}
 
 
@@ -147,6 +148,7 @@ def _definition(tool: Tool) -> dict[str, Any]:
         definition["description"] = tool.description
     definition["input_schema"] = _input_schema(tool.parameters)
     if tool.strict:
+        definition["input_schema"] = enforced(definition["input_schema"])
         definition["strict"] = True
     return definition
 

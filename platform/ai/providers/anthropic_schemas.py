@@ -7,7 +7,14 @@ holds for the form of an answer and for the arguments of strict tools.
 import re
 from typing import Any
 
-from ai.providers.schema_checks import ANNOTATIONS, Fault, Schema, first_fault, is_recursive
+from ai.providers.schema_checks import (
+    ANNOTATIONS,
+    Fault,
+    Schema,
+    adapted,
+    first_fault,
+    is_recursive,
+)
 
 _KEYWORDS = ANNOTATIONS | {
     "$defs",
@@ -42,16 +49,24 @@ _FORMATS = frozenset(
 )
 # Backreferences, assertions of what is around, and of the bounds of words.
 _PATTERN_OUTSIDE = re.compile(r"\\[1-9]|\\[bB]|\(\?(?!:)")
+# The integers that every reader of JSON takes exactly lie between these (RFC 8259, section 6).
+_WIDEST = {"minimum": -(2**53 - 1), "maximum": 2**53 - 1}
 # What a tool's schema may not have at its top, strict or not.
 _NOT_AT_THE_TOP = ("allOf", "anyOf", "oneOf")
 
 
 def enforced_fault(schema: Schema) -> Fault | None:
     """What the provider cannot enforce of a schema."""
-    fault = first_fault(schema, _fault_of)
+    fault = first_fault(enforced(schema), _fault_of)
     if fault is None and is_recursive(schema):
         return Fault("the model's provider does not enforce recursive schemas", "")
     return fault
+
+
+def enforced(schema: Schema) -> dict[str, Any]:
+    """The schema as the provider enforces it: without the widest bounds of an integer, which
+    libraries (Zod among them) write for any integer, and which the provider does not take."""
+    return adapted(schema, _without_widest_bounds)
 
 
 def arguments_fault(schema: Schema) -> Fault | None:
@@ -65,6 +80,12 @@ def arguments_fault(schema: Schema) -> Fault | None:
                 f"the model's provider takes no `{keyword}` at the top of a tool's schema", ""
             )
     return None
+
+
+def _without_widest_bounds(schema: Schema) -> Schema:
+    if schema.get("type") != "integer":
+        return schema
+    return {word: value for word, value in schema.items() if _WIDEST.get(word) != value}
 
 
 def _fault_of(schema: Schema) -> str:

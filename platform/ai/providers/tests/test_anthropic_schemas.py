@@ -36,6 +36,8 @@ CHAIN = {
     ("schema", "named"),
     [
         (nested(type="integer", minimum=1), "`minimum: 1` (at properties.x)"),
+        (nested(type="integer", maximum=2**53 - 2), "`maximum: 9007199254740990`"),
+        (nested(type="number", maximum=2**53 - 1), "`maximum: 9007199254740991`"),
         (nested(type="string", maxLength=3), "`maxLength: 3`"),
         (nested(type="string", format="phone"), "`format: phone`"),
         (nested(type="string", pattern="^(?=a)"), "`pattern: ^(?=a)`"),
@@ -81,6 +83,18 @@ def test_what_is_not_enforced_is_refused_where_it_has_to_be(
 def test_what_is_enforced_is_taken(schema: dict[str, Any]) -> None:
     check(asking(output=JsonOutput(schema, strict=True)))
     assert "output_config" in body_of(asking(output=JsonOutput(schema, strict=True)))
+
+
+def test_the_widest_bounds_of_an_integer_are_left_out_where_the_schema_is_enforced() -> None:
+    """Zod writes them for any integer."""
+    bounded = nested(type="integer", minimum=-(2**53 - 1), maximum=2**53 - 1)
+    output = JsonOutput(bounded, strict=True)
+    tools = Tools((Tool("strict", "", bounded, strict=True), Tool("loose", "", bounded)))
+    check(asking(output=output, tools=tools))
+    body = body_of(asking(output=output, tools=tools))
+    unbounded = nested(type="integer")
+    assert body["output_config"]["format"]["schema"] == unbounded
+    assert [tool["input_schema"] for tool in body["tools"]] == [unbounded, bounded]
 
 
 @pytest.mark.parametrize(
