@@ -15,8 +15,11 @@ _KEYS = re.compile(r"\b(?:key|field|propert)", re.IGNORECASE)
 def written(schema: Mapping[str, Any], texts: Sequence[str], question: str, told: str) -> str:
     """The JSON that obeys the schema. An empty schema takes any object: one that obeys the schema
     in the prompt, or has the properties of the last example there, or the keys that the question
-    names. `told` is what is said of results and pictures."""
-    findings = find(f"{question}\n{told}", answer=told or " ".join(question.split())[:200])
+    names. `told` is what is said of results and pictures; what the question names comes before
+    what they name."""
+    names = [named.text for text in (question, told) for named in named_in(text)]
+    answer = told or " ".join(question.split())[:200]
+    findings = find(f"{question}\n{told}", names, answer)
     if not schema:
         schema = shown(texts) or _ANY
     return json.dumps(schemas.value_of(schema, findings), ensure_ascii=False)

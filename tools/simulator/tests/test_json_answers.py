@@ -35,6 +35,15 @@ def test_a_form_comes_after_the_results(caller: Caller) -> None:
     assert json.loads(agent.ask()["message"]["content"]) == {"city": "Rome"}
 
 
+def test_a_form_has_what_the_question_names_before_what_results_name(caller: Caller) -> None:
+    place = {"properties": {"city": TEXT, "celsius": NUMBER}, "required": ["city", "celsius"]}
+    agent = Agent(caller, tools=[WEATHER], response_format=form({"type": "object"} | place))
+    agent.ask("The weather in Rome?")
+    agent.answer('{"city": "Rome", "celsius": 18}')
+    said = json.loads(agent.ask()["message"]["content"])
+    assert said == {"city": "Rome", "celsius": 18}
+
+
 @pytest.mark.parametrize(
     ("prompt", "expected"),
     [
