@@ -9,6 +9,7 @@ import httpx
 import pytest
 from pytest_django import DjangoDbBlocker
 
+from accounts.features import KEY_FEATURES
 from content.tests.writing import write
 from devserver.ports import LOOPBACK, free_port
 from publicapi.tests.v1.customer import Customer, new_customer
@@ -48,6 +49,14 @@ def alice(committed: None, web: Web, simulator: RunningSimulator) -> Iterator[Cu
         alice = new_customer(http, web, simulator)
         yield alice
     _assert_billed_as_done(alice)
+
+
+@pytest.fixture
+def agent(alice: Customer) -> Customer:
+    """Alice, whose key has all features."""
+    alice.key.features = [*KEY_FEATURES]
+    alice.key.save(update_fields=["features"])
+    return alice
 
 
 @pytest.fixture
