@@ -178,13 +178,15 @@ class Chunks:
 
     def deltas(self, batch: list[Delta]) -> bytes:
         """One chunk for each delta."""
-        before, after, encode, fields = self._before, self._after, json.encode, _FIELDS
+        before, after, encode = self._before, self._after, json.encode
         parts: list[bytes] = []
         for delta in batch:
-            if field := fields.get(type(delta)):
-                parts += (before, field, encode(delta.text), b"}", after)
+            if type(delta) is TextDelta:
+                parts += (before, b'{"content":', encode(delta.text), b"}", after)
             elif isinstance(delta, ToolCallDelta):
                 parts += (before, encode(_piece(delta)), after)
+            else:
+                parts += (before, _FIELDS[type(delta)], encode(delta.text), b"}", after)
         return b"".join(parts)
 
     def last(self, answer: ChatAnswer) -> bytes:
@@ -194,9 +196,8 @@ class Chunks:
         return frame(json.encode(self._chunk)) + DONE
 
 
-# The deltas that are words, with the field of each.
+# The fields of words that are no text.
 _FIELDS: dict[type[Delta], bytes] = {
-    TextDelta: b'{"content":',
     ReasoningDelta: b'{"reasoning_content":',
     RefusalDelta: b'{"refusal":',
 }
@@ -213,7 +214,7 @@ DONE = frame(b"[DONE]")
 def _reason(runner: ChatRunner, answer: ChatAnswer) -> FinishReason:
     """Clients show a refusal where the answer has come to its end, as OpenAI's does; of one that
     was filtered they show nothing."""
-    return "stop" if runner.refusal else answer.finish_reason
+    return "stop" if runner.call.output and runner.refusal else answer.finish_reason
 
 
 def _whole(call: ToolCall) -> MessageToolCall:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 
 import msgspec
 from msgspec import UNSET
@@ -125,14 +125,18 @@ def _ignored(data: ChatBody, body: bytes, features: Features) -> frozenset[str]:
     if data.reasoning_effort and data.reasoning_effort not in _EFFORTS:
         names.add("reasoning_effort")
     has_tools = "tools" in features
+    caller = "assistant" if has_tools else None
     for message in data.messages:
         if message.role in UPSTREAM_ROLES:
-            unread = _UNREAD if has_tools and message.role == "assistant" else _UNREAD_OF_TEXT
+            unread = _UNREAD if message.role == caller else _UNREAD_OF_TEXT
             names |= {f"messages.{field}" for field in unread if _asks(getattr(message, field))}
         elif not (has_tools and message.role == "tool"):
             names.add(f"messages.{message.role}")
-    names |= {f"messages.{kind}" for kind in _ignored_parts(data.messages, features)}
-    return frozenset(names)
+    kinds = _kinds_of_parts(data.messages)
+    if shows := roles_that_show(features):
+        others = (message for message in data.messages if message.role not in shows)
+        kinds -= {"image_url"} - _kinds_of_parts(others)
+    return frozenset(names | {f"messages.{kind}" for kind in kinds})
 
 
 @lru_cache(maxsize=8)
@@ -145,15 +149,8 @@ def _asks(value: Unread) -> bool:
     return value is not UNSET and not is_default(value)
 
 
-def _ignored_parts(messages: list[ChatMessage], features: Features) -> Iterable[str]:
-    """The types of parts that have no effect, of those that are examined."""
-    shows = roles_that_show(features)
-    parts = (
-        (part.type, message.role)
-        for message in messages
-        if isinstance(message.content, list)
-        for part in message.content
-    )
-    for kind, role in islice(parts, MAX_EXAMINED):
-        if kind != "text" and not (kind == "image_url" and role in shows):
-            yield kind
+def _kinds_of_parts(messages: Iterable[ChatMessage]) -> set[str]:
+    """The types of the parts that are examined, without text."""
+    lists = (message.content for message in messages if isinstance(message.content, list))
+    parts = islice(chain.from_iterable(lists), MAX_EXAMINED)
+    return {part.type for part in parts if part.type != "text"}
