@@ -9,6 +9,7 @@ import requests
 from django.db import transaction
 from schemathesis import Response
 
+from accounts.features import KEY_FEATURES
 from accounts.models import User
 from accounts.services.sessions import open_session
 from accounts.types import SignedIn
@@ -84,7 +85,8 @@ class Person:
             self.signed_in = open_session(self.user)
 
     def _make_key(self) -> None:
-        self._key = new_key(self.user)[1]
+        # Without a feature its fields may hold anything.
+        self._key = new_key(self.user, features=KEY_FEATURES)[1]
 
     # --- Requests ---------------------------------------------------------------------------------
 
