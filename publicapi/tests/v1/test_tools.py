@@ -219,7 +219,7 @@ def test_the_same_request_brings_the_same_calls_and_is_billed_once(
 
 @STREAM
 def test_a_retry_gets_the_calls_whose_answer_was_lost(agent: Customer, stream: bool) -> None:
-    body = body_of(agent, messages=[user(agent, ttft_ms=200)], stream=stream)
+    body = body_of(agent, messages=[user(agent, ttft_ms=200, delay_ms=200)], stream=stream)
     agent.hang_up_and_wait(CHAT, body)
     again = agent.post(json=body, headers={"x-stainless-retry-count": "1"})
     assert again.headers["x-idempotency-replayed"] == "true"
