@@ -6,12 +6,16 @@ from ai.inference.abilities import check_vision
 from ai.inference.chat import ChatRunner
 from ai.inference.services import open_chat, replay_chat
 from ai.inference.types import ChatCall
+from ai.providers.types import Message
 from billing.selectors.api_keys import KeyHolder
+from billing.selectors.idempotency import has_ended
+from billing.types import RequestKey
 from common import request_line
 from common.errors import DomainError
 from publicapi.v1 import chat_schema, errors, idempotency, retries
 from publicapi.v1.authentication import authenticate
 from publicapi.v1.chat_answers import DONE, Chunks, completion, frame
+from publicapi.v1.chat_messages import Conversation
 from publicapi.v1.chat_pictures import urls_in, with_pictures
 from publicapi.v1.exchange import Exchange
 from publicapi.v1.model_access import find_callable
@@ -36,22 +40,22 @@ async def create_completion(exchange: Exchange) -> None:
     exchange.ignored = request.ignored
     model = await find_callable(request.model, "chat", holder)
     exchange.ignored = request.ignored_by(model)
-    messages, shown = request.conversation.messages, request.conversation.shown
-    for picture in urls_in(shown)[:1]:
+    for picture in urls_in(request.conversation.shown)[:1]:
         check_vision(model, picture.param)
+    request_key = idempotency.read_request_key(exchange, body)
     call = ChatCall(
         account_id=holder.account_id,
         api_key_id=holder.key_id,
         source="api",
         model=model,
-        messages=await with_pictures(messages, shown, holder.account_id),
+        messages=await _messages(request.conversation, holder, request_key),
         max_output_tokens=request.max_output_tokens,
         reasoning_effort=request.reasoning_effort,
         tools=request.tools,
         output=request.output,
         stream=request.stream,
         request_id=exchange.request_id,
-        request_key=idempotency.read_request_key(exchange, body),
+        request_key=request_key,
     )
     runner = await retries.opened(exchange, call, body, open_chat, replay_chat)
     if request.stream:
@@ -64,6 +68,20 @@ async def _body(exchange: Exchange, holder: KeyHolder) -> bytes:
     limit = MAX_BODY_WITH_PICTURES if "vision" in holder.features else MAX_BODY
     too_long = errors.InputTooLong(f"The body is larger than {limit // MB} MB.")
     return await exchange.body(limit, too_long)
+
+
+async def _messages(
+    conversation: Conversation, holder: KeyHolder, request_key: RequestKey | None
+) -> tuple[Message, ...]:
+    """The messages with their pictures. A request that was answered before gets its answer again
+    also where a picture is not at its address any more: no call is made for it."""
+    messages = conversation.messages
+    try:
+        return await with_pictures(messages, conversation.shown, holder.account_id)
+    except DomainError:
+        if request_key and await has_ended(holder.account_id, request_key):
+            return messages
+        raise
 
 
 async def _answer(exchange: Exchange, runner: ChatRunner) -> None:

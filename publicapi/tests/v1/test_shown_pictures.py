@@ -30,13 +30,19 @@ def data_url(data: bytes) -> str:
     return f"data:image/png;base64,{base64.b64encode(data).decode()}"
 
 
-def show(viewer: Customer, *urls: str, text: str | None = None, **fields: Any) -> httpx.Response:
+def show(
+    viewer: Customer,
+    *urls: str,
+    text: str | None = None,
+    headers: dict[str, str] | None = None,
+    **fields: Any,
+) -> httpx.Response:
     """A question about pictures."""
     shown = [{"type": "image_url", "image_url": {"url": url}} for url in urls]
     question = {"type": "text", "text": viewer.prompt("What is this?") if text is None else text}
     content = [question, *shown]
     body = {"model": IN_PLAN, "messages": [{"role": "user", "content": content}], **fields}
-    return viewer.post(json=body)
+    return viewer.post(json=body, headers=headers or {})
 
 
 @pytest.mark.parametrize("model", [IN_PLAN, "claude-haiku-5-5", "gemini-3.8-flash"])
@@ -129,3 +135,19 @@ async def test_an_address_without_a_picture_costs_nothing(viewer: Customer, host
         "param": "messages[0].content[1].image_url.url",
     }
     assert await asyncio.to_thread(viewer.charges) == []
+
+
+async def test_an_answered_request_is_answered_again_although_its_picture_is_gone(
+    viewer: Customer, host: Upstream
+) -> None:
+    question = {"text": viewer.prompt("What is this?"), "headers": {"Idempotency-Key": "sea-1"}}
+    first = await asyncio.to_thread(show, viewer, f"{host.url}/a.png", **question)
+    host.answer = Answer([b"gone"], status=410, content_type="text/plain")
+
+    again = await asyncio.to_thread(show, viewer, f"{host.url}/a.png", **question)
+    other = await asyncio.to_thread(show, viewer, f"{host.url}/b.png", **question)
+
+    assert again.headers["idempotency-replayed"] == "true"
+    assert again.json() == first.json()
+    assert other.status_code == 422
+    assert len(await asyncio.to_thread(viewer.charges)) == 1
