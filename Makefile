@@ -12,7 +12,7 @@ TESTS = $(PYTHON) -m pytest -n $(WORKERS) --dist loadfile
 # Drills are in files of their own, beside the tests of what they try.
 DRILLS = $(TESTS) -p schemathesis --override-ini "python_files=drill_*.py"
 
-PYTHON_CLIENTS := langchain llama_index llm aider openapi_python
+PYTHON_CLIENTS := langchain llama_index llm aider openapi_python pydantic_ai openai_agents instructor
 NODE_CLIENTS := openai_node ai_sdk gltf_validator openapi_typescript asyncapi_parser
 
 .DEFAULT_GOAL := help

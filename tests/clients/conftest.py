@@ -3,6 +3,7 @@
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import httpx
@@ -48,7 +49,7 @@ def alice(committed: None, web: Web, simulator: RunningSimulator) -> Iterator[Cu
     with httpx.Client(base_url=web.url) as http:
         alice = new_customer(http, web, simulator)
         yield alice
-    _assert_billed_as_done(alice)
+    _assert_billed_as_done(alice, alice.provider_calls())
 
 
 @pytest.fixture
@@ -57,6 +58,16 @@ def agent(alice: Customer) -> Customer:
     alice.key.features = [*KEY_FEATURES]
     alice.key.save(update_fields=["features"])
     return alice
+
+
+@pytest.fixture
+def unmarked(committed: None, web: Web, simulator: RunningSimulator) -> Iterator[Customer]:
+    """The same for a program that asks questions of its own: all calls meanwhile are hers."""
+    before = len(simulator.calls())
+    with httpx.Client(base_url=web.url) as http:
+        alice = new_customer(http, web, simulator, features=KEY_FEATURES)
+        yield alice
+    _assert_billed_as_done(alice, simulator.calls()[before:])
 
 
 @pytest.fixture
@@ -94,17 +105,17 @@ def run(finish: Finish) -> Run:
     return run
 
 
-def _assert_billed_as_done(customer: Customer) -> None:
+def _assert_billed_as_done(customer: Customer, journal: list[dict[str, Any]]) -> None:
     """What was billed, to the token and the picture, is what the providers' own journal has. A call
     that was stopped is estimated, of what was read: its prose has a token for three bytes at
     most."""
     paid = [charge for charge in customer.charges() if charge.funding == "customer"]
     charges = [charge for charge in paid if charge.status != "released"]
-    calls = [call for call in customer.provider_calls() if call["outcome"] != "refused"]
+    calls = [call for call in journal if call["outcome"] != "refused"]
     written = [call for call in calls if call["kind"] != "images"]
     assert {charge.status for charge in charges} <= {"settled"}
     billed = sum(charge.tokens_out for charge in charges)
-    emitted = sum(call["tokens_emitted"] + call["reasoning_emitted"] for call in written)
+    emitted = sum(call["tokens_emitted"] + _reasoned(call) for call in written)
     was_stopped = any(call["outcome"] == "client_gone" for call in calls)
     most = sum(call["bytes_emitted"] // 3 for call in written)
     assert billed == emitted or (was_stopped and 0 < billed <= most)
@@ -114,6 +125,13 @@ def _assert_billed_as_done(customer: Customer) -> None:
         assert sum(charge.tokens_in for charge in charges) == sum(
             call["prompt_tokens"] for call in written
         )
+
+
+def _reasoned(call: dict[str, Any]) -> int:
+    """The tokens of reasoning that a call is billed for: of one that ended also hidden ones."""
+    is_whole = call["outcome"] == "completed"
+    reasoned: int = call["reasoning_tokens" if is_whole else "reasoning_emitted"]
+    return reasoned
 
 
 @pytest.fixture(scope="module")
