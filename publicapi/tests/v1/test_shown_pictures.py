@@ -140,7 +140,8 @@ async def test_an_address_without_a_picture_costs_nothing(viewer: Customer, host
 async def test_an_answered_request_is_answered_again_although_its_picture_is_gone(
     viewer: Customer, host: Upstream
 ) -> None:
-    question = {"text": viewer.prompt("What is this?"), "headers": {"Idempotency-Key": "sea-1"}}
+    headers = {"Idempotency-Key": "sea-1"}
+    question: dict[str, Any] = {"text": viewer.prompt("What is this?"), "headers": headers}
     first = await asyncio.to_thread(show, viewer, f"{host.url}/a.png", **question)
     host.answer = Answer([b"gone"], status=410, content_type="text/plain")
 
