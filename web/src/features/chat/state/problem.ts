@@ -10,10 +10,13 @@ export interface Problem {
   answered: string | null;
 }
 
+/** With these statuses the session has ended, or the message may be there already. */
+const OPEN = [401, 403, 409];
+
 /** Is it certain that nothing comes of it? What broke on its way may have arrived. */
 export function isFinal(problem: Problem | null): boolean {
   const status = problem?.refusal.status ?? 0;
-  return status >= 400 && status < 500 && status !== 409;
+  return status >= 400 && status < 500 && !OPEN.includes(status);
 }
 
 /** The first words of a message, of one without any what it is made of. */
