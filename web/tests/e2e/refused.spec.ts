@@ -113,8 +113,10 @@ test('whoever writes while a reply runs elsewhere is told', async ({ persona, br
   await phone.page.routeWebSocket(/\/api\/ws/, () => {});
   await phone.page.goto(alice.page.url());
   await expect(phone.replies).toHaveCount(1);
-  await alice.ask('Go on.', { tokens: 100, delay_ms: 100 });
-  await expect(alice.replies).toHaveCount(2);
+  const words = Array.from({ length: 100 }, (_, at) => `n${at}`).join(' ');
+  await alice.ask('Go on.', { text: words, delay_ms: 100 });
+  // The service has it: this page shows a message before that.
+  await expect(alice.replies.nth(1)).toContainText('n1 ');
 
   await phone.ask('Me too.', { text: 'Now.' });
 
