@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from simulator import schemas
@@ -17,9 +18,9 @@ def written(schema: Mapping[str, Any], texts: Sequence[str], question: str, told
     in the prompt, or has the properties of the last example there, or the keys that the question
     names. `told` is what is said of results and pictures; what the question names comes before
     what they name."""
-    names = [named.text for text in (question, told) for named in named_in(text)]
-    answer = told or " ".join(question.split())[:200]
-    findings = find(f"{question}\n{told}", names, answer)
+    said = _without_schemas(question)
+    names = [named.text for text in (said, told) for named in named_in(text)]
+    findings = find(f"{said}\n{told}", names, told or " ".join(said.split())[:200])
     if not schema:
         schema = shown(texts) or _ANY
     return json.dumps(schemas.value_of(schema, findings), ensure_ascii=False)
@@ -45,20 +46,30 @@ def _schema_of_keys(question: str) -> dict[str, Any] | None:
 
 
 def _example(texts: Sequence[str]) -> Any:
-    """The last object in JSON that stands in a text, is no part of another, and is not empty."""
+    """The last object in JSON that stands in a text, is no part of another, and is not empty; nor
+    are its lists, as in `{"facts": []}`, which says what to return where there is nothing."""
+    found = (value for text in reversed(texts) for value, _, _ in _objects(text))
+    return next((value for value in found if any(each != [] for each in value.values())), None)
+
+
+def _objects(text: str) -> Iterator[tuple[Any, int, int]]:
+    """The objects in JSON that are no part of another, the last one first, and where each ends and
+    begins."""
     decoder = json.JSONDecoder()
-    for text in reversed(texts):
-        start = text.rfind("{")
-        while start >= 0:
-            if not _is_inside(text, start):
-                try:
-                    found, _ = decoder.raw_decode(text, start)
-                except (ValueError, RecursionError):
-                    found = None
-                if found:
-                    return found
-            start = text.rfind("{", 0, start)
-    return None
+    start = text.rfind("{")
+    while start >= 0:
+        if not _is_inside(text, start):
+            with suppress(ValueError, RecursionError):
+                yield (*decoder.raw_decode(text, start), start)
+        start = text.rfind("{", 0, start)
+
+
+def _without_schemas(text: str) -> str:
+    """What the text says besides the schemas in it, whose words name nothing."""
+    for value, end, start in _objects(text):
+        if _is_schema(value):
+            text = text[:start] + text[end:]
+    return text
 
 
 def _is_inside(text: str, start: int) -> bool:

@@ -44,6 +44,12 @@ def test_a_form_has_what_the_question_names_before_what_results_name(caller: Cal
     assert said == {"city": "Rome", "celsius": 18}
 
 
+def test_the_words_of_a_schema_in_the_question_name_nothing(caller: Caller) -> None:
+    agent = Agent(caller, response_format=form(PERSON))
+    choice = agent.ask(f"Alice is 3. Format that by {json.dumps(PERSON)}, please.")
+    assert json.loads(choice["message"]["content"]) == {"name": "Alice", "age": 3}
+
+
 @pytest.mark.parametrize(
     ("prompt", "expected"),
     [
@@ -51,6 +57,10 @@ def test_a_form_has_what_the_question_names_before_what_results_name(caller: Cal
         (
             'As json such as {"event": "ADD", "old": [{"id": 4, "to": "x"}]}.',
             {"event": "ADD", "old": [{"id": 3, "to": "Alice"}]},
+        ),
+        (
+            'As JSON such as {"people": [{"name": "x"}]} or {"people": []}.',
+            {"people": [{"name": "Alice"}]},
         ),
         (
             'As JSON by\n{"type": "object", "properties": {"age": {"type": "integer"}}}',
