@@ -13,6 +13,7 @@ TESTS = $(PYTHON) -m pytest -n $(WORKERS) --dist loadfile
 DRILLS = $(TESTS) -p schemathesis --override-ini "python_files=drill_*.py"
 
 PYTHON_CLIENTS := langchain llama_index llm aider openapi_python pydantic_ai openai_agents instructor
+PYTHON_CLIENTS += smolagents strands autogen
 NODE_CLIENTS := openai_node ai_sdk gltf_validator openapi_typescript asyncapi_parser
 
 .DEFAULT_GOAL := help
