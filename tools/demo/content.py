@@ -37,12 +37,12 @@ SEEDS: Final = (
         "welcome",
         1,
         {
-            "en": _Text("Welcome", "Many models, **one account**.", "See the models"),
-            "de": _Text("Willkommen", "Viele Modelle, **ein Konto**.", "Zu den Modellen"),
-            "pt": _Text("Boas-vindas", "Muitos modelos, **uma conta**.", "Ver os modelos"),
+            "en": _Text("Welcome", "Many models, **one account**.", "What this is"),
+            "de": _Text("Willkommen", "Viele Modelle, **ein Konto**.", "Was das ist"),
+            "pt": _Text("Boas-vindas", "Muitos modelos, **uma conta**.", "O que é isto"),
         },
         severity=Entry.Severity.SUCCESS,
-        link_url="/models",
+        link_url="/pages/about",
     ),
     _Seed(
         Entry.Kind.BANNER,
@@ -53,37 +53,38 @@ SEEDS: Final = (
     ),
     _Seed(
         Entry.Kind.NEWS,
-        "studios",
+        "sharing",
         3,
         {
             "en": _Text(
-                "Studios for pictures, clips and 3D assets",
-                "Three studios are open:\n\n"
-                "- **Pictures** by OpenAI, Google, xAI and Black Forest Labs\n"
-                "- **Clips** by Veo, Runway and Luma, which can be *extended*\n"
-                "- **3D assets** by Meshy and Tripo, as GLB files\n\n"
-                "The cost is held until the provider has finished, and given back if it fails.",
+                "Share a conversation, and keep a copy",
+                "**Share** above a conversation makes a link with which anyone can read it as it "
+                "is now. Your name, files and instructions are not shown.\n\n"
+                "- **Update** has the link show what was said since\n"
+                "- A link that is *removed* opens nothing any more\n"
+                "- The menu beside it saves the conversation as Markdown or JSON",
             ),
             "de": _Text(
-                "Studios für Bilder, Clips und 3D-Objekte",
-                "Drei Studios sind offen:\n\n"
-                "- **Bilder** von OpenAI, Google, xAI und Black Forest Labs\n"
-                "- **Clips** von Veo, Runway und Luma, die sich *verlängern* lassen\n"
-                "- **3D-Objekte** von Meshy und Tripo, als GLB-Dateien",
+                "Unterhaltungen teilen und behalten",
+                "**Teilen** über einer Unterhaltung macht einen Link, mit dem alle sie lesen "
+                "können, wie sie jetzt ist. Dein Name, Dateien und Anweisungen sind nicht zu "
+                "sehen.\n\n"
+                "- **Aktualisieren** zeigt, was seither gesagt wurde\n"
+                "- Ein Link, der *entfernt* ist, öffnet nichts mehr\n"
+                "- Das Menü daneben speichert die Unterhaltung als Markdown oder JSON",
             ),
         },
     ),
     _Seed(
         Entry.Kind.NEWS,
-        "projects",
+        "spaces",
         9,
         {
             "en": _Text(
-                "Projects: a plan, several models, one result",
-                "Name a goal. A model plans it, others carry out the parts **side by side** and "
-                "review each other.\n\n"
-                "1. See the plan, and change it.\n2. Follow the work live.\n3. Take the result, "
-                "or let it open a pull request.",
+                "Spaces: conversations about one thing, together",
+                "A space has **instructions** with which each of its conversations begins.\n\n"
+                "1. Make one in the sidebar.\n2. Open it, and begin a new chat.\n3. Move what you "
+                "have begun elsewhere into it, by the menu of its row.",
             )
         },
     ),
@@ -95,21 +96,26 @@ SEEDS: Final = (
             "en": _Text(
                 "About us",
                 "# Many models, one account\n\n"
-                "One place for chat, pictures, clips and 3D assets of many providers, at the "
-                "provider's price and a small fee.\n\n"
-                "> Your plan's allowance is spent first.\n\n"
+                "Chat with models of many makers in one place. The API has pictures, clips and 3D "
+                "assets, too.\n\n"
+                "> It begins free, without a card: a number of messages to each of the smaller "
+                "models every few hours. A plan has an allowance for each model, which is spent "
+                "before your balance.\n\n"
                 "| What | Where |\n|---|---|\n| Web app | here |\n| API | `/v1` |",
             ),
             "de": _Text(
                 "Über uns",
                 "# Viele Modelle, ein Konto\n\n"
-                "Ein Ort für Chat, Bilder, Clips und 3D-Objekte vieler Anbieter, zum Preis des "
-                "Anbieters und einer kleinen Gebühr.",
+                "Unterhalte dich mit Modellen vieler Hersteller an einem Ort. Die API hat auch "
+                "Bilder, Clips und 3D-Objekte.\n\n"
+                "> Der Anfang ist kostenlos, ohne Karte: alle paar Stunden einige Nachrichten an "
+                "jedes der kleineren Modelle.",
             ),
             "pt": _Text(
                 "Sobre nós",
                 "# Muitos modelos, uma conta\n\n"
-                "Um lugar para conversas, imagens, vídeos e objetos 3D de muitos fornecedores.",
+                "Converse com modelos de muitos fornecedores num só lugar. A API também tem "
+                "imagens, vídeos e objetos 3D.",
             ),
         },
     ),

@@ -32,12 +32,25 @@ def test_a_banner_news_and_pages_are_public_in_several_languages(
     assert create_demo_content() == f"Added {Entry.objects.count()} pages, news and banners.\n"
     found = public(visitor, "de-AT")
     assert found[("banner", "welcome")]["title"] == "Willkommen"
-    assert found[("banner", "welcome")]["link"]["text"] == "Zu den Modellen"
+    assert found[("banner", "welcome")]["link"] == {
+        "url": "/pages/about",
+        "text": "Was das ist",
+    }
     assert found[("page", "privacy")]["locale"] == "en"
     assert "<table>" in public(visitor, "en")[("page", "about")]["html"]
     states = {entry.state for entry in Entry.objects.all()}
     assert states == {"draft", "scheduled", "published"}
     assert ("banner", "maintenance") not in found
+
+
+def test_what_it_tells_of_is_in_the_web_app(settings: Settings, visitor: APIClient) -> None:
+    """Its only pages are those of `web/src/routes`, which have no studios and no projects."""
+    settings.DEMO_SEEDS = True
+    create_demo_content()
+    news = [entry["html"] for (kind, _), entry in public(visitor, "en").items() if kind == "news"]
+    assert len(news) == 2
+    for missing in ("studio", "project", "pull request", "clip"):
+        assert not any(missing in html.lower() for html in news)
 
 
 def test_it_can_be_run_again_and_leaves_what_is_there(settings: Settings) -> None:
