@@ -18,10 +18,9 @@ def get_emailed_token(purpose: EmailedToken.Purpose, token: str) -> EmailedToken
     return found
 
 
-def is_reset_token(token: str) -> bool:
-    """Can the token reset a password?"""
+def get_reset_address(token: str) -> str | None:
+    """The address whose password the token can reset; None where it cannot be used."""
     try:
-        get_emailed_token(EmailedToken.Purpose.RESET_PASSWORD, token)
+        return get_emailed_token(EmailedToken.Purpose.RESET_PASSWORD, token).email
     except InvalidEmailedToken:
-        return False
-    return True
+        return None

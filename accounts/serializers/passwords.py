@@ -29,6 +29,9 @@ class ResetTokenStateSerializer(serializers.Serializer[Any]):
     """Can the token still be used?"""
 
     valid = serializers.BooleanField(read_only=True)
+    email = serializers.EmailField(
+        read_only=True, allow_null=True, help_text="The address it was mailed to, while valid."
+    )
 
 
 class ChangePasswordSerializer(serializers.Serializer[Any]):

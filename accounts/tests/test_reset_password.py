@@ -36,8 +36,10 @@ def reset(token: Any, password: Any = NEW) -> Any:
 def is_valid(token: Any) -> Any:
     response = APIClient().post(f"{URL}/verify", {"token": token}, format="json")
     assert response.status_code == 200
-    assert response.json().keys() == {"valid"}
-    return response.json()["valid"]
+    state = response.json()
+    assert state.keys() == {"valid", "email"}
+    assert (state["email"] is not None) == state["valid"]
+    return state["valid"]
 
 
 def can_sign_in(password: str, email: str = "alice@example.com") -> bool:
@@ -222,6 +224,12 @@ def test_of_two_uses_at_once_one_wins(committed: None) -> None:
     assert len(winners) == 1
     assert can_sign_in(f"{NEW} {winners[0]}", alice.user.email)
     assert User.objects.get(pk=alice.user.pk).token_version == 2
+
+
+def test_a_token_says_whose_password_it_sets(alice: Persona) -> None:
+    """For the page, which signs in next, and for the browser, which keeps the password."""
+    response = APIClient().post(f"{URL}/verify", {"token": request_token()}, format="json")
+    assert response.json() == {"valid": True, "email": "alice@example.com"}
 
 
 @pytest.mark.parametrize("token", ["x", "x" * 43, "tøken", "x" * 100_000])

@@ -7,7 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.errors import ForeignOrigin, TooManyAttempts, TooManyEmails
-from accounts.selectors.emailed_tokens import is_reset_token
+from accounts.selectors.emailed_tokens import get_reset_address
 from accounts.serializers.emails import AcceptedSerializer
 from accounts.serializers.passwords import (
     ChangePasswordSerializer,
@@ -65,8 +65,9 @@ class ForgottenPasswordViewSet(ViewSet):
     )
     def verify(self, request: Request) -> Response:
         """Can this token still be used to reset a password?"""
-        valid = is_reset_token(**read(ResetTokenSerializer, request.data))
-        return Response(ResetTokenStateSerializer({"valid": valid}).data)
+        email = get_reset_address(**read(ResetTokenSerializer, request.data))
+        state = {"valid": email is not None, "email": email}
+        return Response(ResetTokenStateSerializer(state).data)
 
 
 class PasswordViewSet(ViewSet):

@@ -48,10 +48,7 @@ def get_shared(token: str) -> dict[str, Any]:
     snapshot: dict[str, Any] | None = live.values_list("snapshot", flat=True).first()
     if snapshot is None:
         raise NotFound
-    named = [
-        {**message, "model_name": _name_of(message["model"])} for message in snapshot["messages"]
-    ]
-    return {**snapshot, "messages": named}
+    return {**snapshot, "messages": [_told(message) for message in snapshot["messages"]]}
 
 
 def shares_of(token: str) -> QuerySet[Share]:
@@ -65,7 +62,7 @@ def shares_of(token: str) -> QuerySet[Share]:
 
 def snapshot_of(conversation: Conversation) -> dict[str, Any]:
     """The snapshot of a conversation as it is now: the shown branch, as far as it has ended,
-    without its owner and files."""
+    without its owner and files; it says which messages had some."""
     branch = get_branch(conversation, conversation.leaf_id)
     return {
         "title": _title_of(conversation, branch),
@@ -95,7 +92,13 @@ def _shown(message: Message) -> dict[str, Any]:
         "content": message.content,
         "model": message.model or None,
         "created_at": iso_utc(message.created_at),
+        "has_files": message.has_files,
     }
+
+
+def _told(shown: dict[str, Any]) -> dict[str, Any]:
+    """A message of a snapshot, which may be from before `has_files` was noted."""
+    return {"has_files": False, **shown, "model_name": _name_of(shown["model"])}
 
 
 def _name_of(model_id: str | None) -> str | None:

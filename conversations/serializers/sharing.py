@@ -34,6 +34,9 @@ class SharedMessageSerializer(serializers.Serializer[Any]):
     model = serializers.CharField(read_only=True, allow_null=True)
     model_name = serializers.CharField(read_only=True, allow_null=True)
     created_at = serializers.DateTimeField(read_only=True)
+    has_files = serializers.BooleanField(
+        read_only=True, help_text="Were files attached to it? They are not shared."
+    )
 
 
 @extend_schema_serializer(component_name="SharedConversation")

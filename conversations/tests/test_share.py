@@ -21,6 +21,7 @@ from tests.personas import new_user
 
 ROOT = "/api/conversations"
 MODEL_NAME = "GPT-6 Luna"
+SHOWN = {"role", "content", "model", "model_name", "created_at", "has_files"}
 
 
 def path(conversation_id: UUID) -> str:
@@ -73,6 +74,7 @@ def test_whoever_has_it_reads_the_title_and_what_was_said(alice: Persona) -> Non
                 "model": None,
                 "model_name": None,
                 "created_at": times["user"],
+                "has_files": False,
             },
             {
                 "role": "assistant",
@@ -80,6 +82,7 @@ def test_whoever_has_it_reads_the_title_and_what_was_said(alice: Persona) -> Non
                 "model": MODEL,
                 "model_name": MODEL_NAME,
                 "created_at": times["assistant"],
+                "has_files": False,
             },
         ],
     }
@@ -210,7 +213,7 @@ def test_nothing_is_told_of_the_owner_the_instructions_or_the_thoughts(alice: Pe
 
     assert shown.json().keys() == {"title", "messages"}
     for message in shown.json()["messages"]:
-        assert message.keys() == {"role", "content", "model", "model_name", "created_at"}
+        assert message.keys() == SHOWN
     page = shown.content.decode()
     for secret in (conversation.pk, reply.pk, alice.user.pk, alice.user.email, "pirate", "greet"):
         assert str(secret) not in page

@@ -95,7 +95,7 @@ FIELDS: dict[str, dict[str, Any]] = {
     "Entitlements PlanChange Subscription User": {"plan": "pro"},
     "Event": {"actor": "user", "seq": 42},
     "FeatureFlags": {"flags": {"public_sharing": True, "sign_up": True}},
-    "ForgotPassword User VerifiedEmail": {"email": "alice@example.com"},
+    "ForgotPassword ResetTokenState User VerifiedEmail": {"email": "alice@example.com"},
     "FreeMessages": {"limit": 10, "used": 3, "window_hours": 4},
     "GoogleAuthorization": {
         "authorize_url": "https://accounts.google.com/o/oauth2/v2/auth",

@@ -129,7 +129,7 @@ SPECIAL: dict[str, Any] = {
     "ResetTokenState.valid": True,
     "SharedConversation.messages": [
         Like("SharedMessage", role="user", content=QUESTION, model=None, model_name=None),
-        Like("SharedMessage", model_name="GPT-6 Luna"),
+        Like("SharedMessage", model_name="GPT-6 Luna", has_files=False),
     ],
     "SpeechUsage.listed_usd": 0.0003,
     "SpeechUsage.input_tokens": 0,
