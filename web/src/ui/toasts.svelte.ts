@@ -1,8 +1,15 @@
 import { Refusal } from '#api/refusal.ts';
 
+/** What can be done about what a note says. */
+export interface ToastAction {
+  label: string;
+  act: () => void;
+}
+
 export interface Toast {
   id: number;
   text: string;
+  action: ToastAction | null;
   refusal: Refusal | null;
 }
 
@@ -14,16 +21,16 @@ class Toasts {
   #next = 1;
 
   /** What is shown already is not said twice. */
-  say(text: string): void {
+  say(text: string, action: ToastAction | null = null): void {
     if (this.shown.some((toast) => toast.text === text)) return;
-    const id = this.#add({ text, refusal: null });
+    const id = this.#add({ text, action, refusal: null });
     setTimeout(() => this.close(id), SHOWN_MS);
   }
 
   /** Shows why something was not done. Raises whatever is no refusal. */
   refuse(error: unknown): void {
     if (!(error instanceof Refusal)) throw error;
-    this.#add({ text: '', refusal: error });
+    this.#add({ text: '', action: null, refusal: error });
   }
 
   close(id: number): void {

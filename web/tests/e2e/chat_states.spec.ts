@@ -62,7 +62,7 @@ for (const use of SIZES) {
       await alice.replies.getByRole('button', { name: 'Bad reply' }).click();
       await page.getByRole('textbox', { name: /What was wrong/ }).fill('Too short.');
       await expectAccessible(page);
-      await page.getByRole('button', { name: 'Tell' }).click();
+      await page.getByRole('button', { name: 'Send feedback' }).click();
 
       await alice.message.press('ArrowUp');
       await expect(page.getByRole('textbox', { name: 'New text of the message' })).toBeFocused();

@@ -59,6 +59,11 @@ test('a match leads to its message', async ({ persona }) => {
 
   await alice.page.getByRole('textbox', { name: 'Search conversations' }).fill('xylophone');
   await expect(alice.page.getByText('Nothing was found for “xylophone”.')).toBeVisible();
+
+  // A new chat ends the search.
+  await alice.page.getByRole('link', { name: 'New chat' }).click();
+  await expect(rows(alice)).toHaveCount(1);
+  await expect(alice.page.getByRole('textbox', { name: 'Search conversations' })).toHaveValue('');
 });
 
 test('one is renamed in its place, and keeps its name where that is left by Escape', async ({
@@ -76,6 +81,12 @@ test('one is renamed in its place, and keeps its name where that is left by Esca
 
   await alice.page.keyboard.press('F2');
   await field.fill('Waves');
+  await field.press('Enter');
+  await expect(rows(alice)).toHaveText(['Waves']);
+
+  // Blanks are no name.
+  await alice.page.keyboard.press('F2');
+  await field.fill('   ');
   await field.press('Enter');
   await expect(rows(alice)).toHaveText(['Waves']);
   await alice.page.reload();
@@ -128,6 +139,8 @@ test('several are deleted together, after a question', async ({ persona }) => {
   await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
 
   await expect(rows(alice)).toHaveText(['Clouds']);
+  await expect(alice.page.getByText('3 conversations are deleted.')).toBeVisible();
+  await expect(alice.page.getByText('The conversation is deleted.')).toHaveCount(0);
   // The one that was shown is gone, too.
   await expect(alice.page).toHaveURL(/\/$/);
 });
@@ -149,16 +162,24 @@ test('spaces are made, filled, shown alone and deleted', async ({ persona }) => 
   await alice.page.getByRole('radio', { name: 'Sea' }).check();
   await alice.page.getByRole('button', { name: 'Move', exact: true }).click();
   await expect(alice.page.getByRole('dialog')).toHaveCount(0);
-  await alice.page.getByRole('button', { name: 'Spaces', exact: true }).click();
-  await alice.page.getByRole('button', { name: 'Sea', exact: true }).click();
+  // Where rows of several spaces are mixed, each says which it is of.
+  await expect(rows(alice)).toHaveText(['Waves', 'Tides in Sea']);
+  const main = alice.page.getByRole('main');
+  await expect(main.getByText('in Sea')).toHaveCount(0);
+  await expect(alice.page.getByText('Moved to “Sea”.')).toBeVisible();
+  await alice.page.getByRole('button', { name: 'Show the space' }).click();
   await expect(rows(alice)).toHaveText(['Tides']);
 
-  // What is begun here is in the space.
-  await alice.page.getByRole('link', { name: 'New chat' }).click();
-  await expect(alice.page).toHaveURL(/\/\?space=[0-9a-f-]+$/);
+  // What is begun here is in the space, also on the page that was there before.
+  await expect(main.getByText('in Sea')).toBeVisible();
   await alice.ask('Hello?', { text: 'Hello.' });
   await alice.settled();
   await expect(rows(alice)).toHaveCount(2);
+  await alice.page.getByRole('link', { name: 'New chat' }).click();
+  await expect(alice.page).toHaveURL(/\/\?space=[0-9a-f-]+$/);
+  await alice.page.reload();
+  await expect(main.getByText('in Sea')).toBeVisible();
+  await expect(alice.page.getByRole('heading', { name: 'Sea' })).toBeVisible();
 
   await alice.page.getByRole('button', { name: 'Actions for the space “Sea”' }).click();
   await alice.page.getByRole('menuitem', { name: 'Delete the space' }).click();
@@ -209,4 +230,12 @@ test('opening a chat takes three requests', async ({ persona }) => {
     `GET /api/conversations/${tides}`,
     'GET /api/models'
   ]);
+});
+
+test('a page is announced by the name of its conversation', async ({ persona }) => {
+  const alice = await persona('alice');
+  await begin(alice, 'Tides');
+  await alice.page.goto('/');
+  await row(alice, 'Tides').click();
+  await expect(alice.page.locator('#svelte-announcer')).toHaveText('Tides · AI platform');
 });

@@ -45,7 +45,9 @@ test('a file that was pasted, or dropped, goes along', async ({ persona }) => {
   });
   await alice.message.dispatchEvent('dragenter', { dataTransfer: dropped });
   await expect(alice.page.getByText('Drop files here')).toBeVisible();
-  await alice.message.dispatchEvent('drop', { dataTransfer: dropped });
+  // Also beside the conversation.
+  const sidebar = alice.page.getByRole('navigation', { name: 'Sidebar' });
+  await sidebar.dispatchEvent('drop', { dataTransfer: dropped });
   await alice.message.evaluate((area) => {
     const clipboardData = new DataTransfer();
     clipboardData.items.add(new File(['tide'], 'tide.txt', { type: 'text/plain' }));

@@ -1,7 +1,7 @@
 import type { Browser } from '@playwright/test';
 import { accountButton, AccountPage } from './account_page.ts';
 import { suspend } from './operator.ts';
-import { expect, test, type Persona } from './persona.ts';
+import { expect, Persona, test } from './persona.ts';
 
 /** Ends all sessions of somebody, on another device. */
 async function signOutElsewhere(person: Persona, browser: Browser) {
@@ -73,6 +73,12 @@ test('signing out here leaves other devices signed in, and everywhere does not',
 
   await new AccountPage(alice.page).signIn(alice.email);
   await choose(alice, 'Sign out everywhere');
+  const dialog = alice.page.getByRole('dialog', { name: 'Sign out everywhere?' });
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await phone.reload();
+  await expect(accountButton(phone, 'alice')).toBeVisible();
+  await choose(alice, 'Sign out everywhere');
+  await dialog.getByRole('button', { name: 'Sign out everywhere' }).click();
   await expect(phone.getByText('Your session has ended')).toBeVisible();
 });
 
@@ -81,12 +87,72 @@ test('another person who signs in finds nothing of the first', async ({ persona 
   await alice.page.goto('/');
   await alice.ask('Keep this to yourself.', { text: 'I will.' });
   await expect(alice.page.getByRole('link', { name: /Keep this/i })).toBeVisible();
+  await alice.settled();
+  await alice.page.waitForURL(/\/chat\//);
   const address = alice.page.url();
+  await alice.message.fill('Half a thought');
   await choose(alice, 'Sign out');
+  await expect(alice.page.getByText('What you had not sent is kept')).toBeVisible();
   await alice.page.getByRole('button', { name: 'Sign in as the demo user' }).click();
   await expect(accountButton(alice.page, 'Demo')).toBeVisible();
   await expect(alice.page).not.toHaveURL(address);
   await expect(alice.page.getByText(/Keep this/i)).toHaveCount(0);
+  await alice.page.goto(address);
+  await expect(alice.page.getByText('This conversation does not exist')).toBeVisible();
+  await expect(alice.page.getByText('Half a thought')).toHaveCount(0);
+
+  await accountButton(alice.page, 'Demo').click();
+  await alice.page.getByRole('menuitem', { name: 'Sign out', exact: true }).click();
+  await new AccountPage(alice.page).signIn(alice.email);
+  await expect(accountButton(alice.page, 'alice')).toBeVisible();
+  await alice.page.goto(address);
+  await expect(alice.message).toHaveValue('Half a thought');
+});
+
+test('the next person has choices of their own', async ({ persona }) => {
+  const alice = await persona('alice', { plan: 'free' });
+  await alice.page.goto('/models');
+  const cheapest = alice.page.getByRole('checkbox', { name: 'Cheapest first' });
+  await cheapest.check();
+  const spaces = alice.page.getByRole('button', { name: 'Spaces', exact: true });
+  await spaces.click();
+  await choose(alice, 'Sign out');
+  await alice.page.getByRole('button', { name: 'Sign in as the demo user' }).click();
+  await expect(accountButton(alice.page, 'Demo')).toBeVisible();
+  await expect(spaces).toHaveAttribute('aria-expanded', 'false');
+  await alice.page.goto('/models');
+  await expect(cheapest).not.toBeChecked();
+});
+
+test('two tabs have a new chat each, and none of them is lost', async ({ persona }) => {
+  const alice = await persona('alice', { plan: 'free' });
+  const second = new Persona(await alice.page.context().newPage(), alice.email);
+  await alice.page.goto('/');
+  await second.page.goto('/');
+  await alice.message.fill('One');
+  await second.message.fill('Two');
+  await alice.page.reload();
+  await expect(alice.message).toHaveValue('One');
+  await second.page.reload();
+  await expect(second.message).toHaveValue('Two');
+
+  await second.page.close();
+  await alice.message.fill('');
+  await alice.page.reload();
+  await expect(alice.message).toHaveValue('Two');
+});
+
+test('what was typed in a conversation that is deleted elsewhere is in a new one', async ({
+  persona
+}) => {
+  const alice = await persona('alice', { plan: 'free' });
+  const { id } = await alice.call<{ id: string }>('POST', '/api/conversations', { title: 'Tides' });
+  await alice.page.goto(`/chat/${id}`);
+  await alice.message.fill('Half a thought');
+  await alice.call('DELETE', `/api/conversations/${id}`);
+  await expect(alice.page.getByText('What you had typed there is kept')).toBeVisible();
+  await expect(alice.page).toHaveURL(/\/$/);
+  await expect(alice.message).toHaveValue('Half a thought');
 });
 
 test('a suspended account is told so, wherever it asks', async ({ persona, baseURL }) => {

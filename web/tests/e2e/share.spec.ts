@@ -7,6 +7,11 @@ test('a link shows everybody what was shared, and nothing after it is revoked', 
 }) => {
   const alice = await persona('alice');
   await alice.page.goto('/');
+  const file = { name: 'tides.txt', mimeType: 'text/plain', buffer: Buffer.from('High water.') };
+  await alice.page.locator('input[type=file]').setInputFiles([file]);
+  await expect(alice.page.getByRole('list', { name: 'Files' })).toContainText('tides.txt');
+  await alice.message.fill('Why is the sea blue?');
+  await expect(alice.page.getByRole('button', { name: 'Send', exact: true })).toBeEnabled();
   await alice.ask('Why is the sea blue?', {
     text: 'Because water takes the **red** out.',
     reasoning_tokens: 5
@@ -14,9 +19,12 @@ test('a link shows everybody what was shared, and nothing after it is revoked', 
   await alice.settled();
   await alice.page.getByRole('button', { name: 'Share' }).click();
   const dialog = alice.page.getByRole('dialog');
+  await expect(dialog.getByText('as it is now')).toBeVisible();
   await dialog.getByRole('button', { name: 'Make a link' }).click();
   const link = dialog.getByRole('textbox', { name: 'Link' });
   await expect(link).toHaveValue(/\/shared\//);
+  await expect(dialog.getByText('as of')).toBeVisible();
+  await expect(dialog.getByText('as it is now')).toHaveCount(0);
 
   const stranger = await (await browser.newContext()).newPage();
   const asked: string[] = [];
@@ -29,6 +37,9 @@ test('a link shows everybody what was shared, and nothing after it is revoked', 
   await expect(stranger.getByRole('article').nth(1)).toContainText('GPT-6 Luna');
   await expect(stranger.getByRole('article').nth(1).locator('strong')).toHaveText('red');
   await expect(stranger.locator('body')).not.toContainText(alice.email);
+  await expect(stranger.locator('body')).not.toContainText('tides.txt');
+  const questions = stranger.getByRole('article', { name: 'Question' });
+  await expect(questions.first()).toContainText('Files were attached here.');
 
   await dialog.getByRole('button', { name: 'Close' }).click();
   await alice.ask('And the sky?', { text: 'Likewise.' });
@@ -38,14 +49,16 @@ test('a link shows everybody what was shared, and nothing after it is revoked', 
 
   await alice.page.getByRole('button', { name: 'Share' }).click();
   await dialog.getByRole('button', { name: 'Update' }).click();
+  await expect(dialog.getByText('The link shows the conversation as it is now.')).toBeVisible();
   await expect(async () => {
     await stranger.reload();
     await expect(stranger.getByRole('article')).toHaveCount(4, { timeout: 2000 });
   }).toPass();
 
-  await dialog.getByRole('button', { name: 'Revoke…' }).click();
+  await dialog.getByRole('button', { name: 'Remove the link…' }).click();
   await expect(dialog.getByRole('alert')).toContainText('Nobody will be able to open this link');
-  await dialog.getByRole('button', { name: 'Revoke the link' }).click();
+  await dialog.getByRole('button', { name: 'Remove the link' }).click();
+  await expect(dialog.getByText('The link is removed')).toBeVisible();
   await expect(dialog.getByRole('button', { name: 'Make a link' })).toBeVisible();
   await stranger.reload();
   await expect(stranger.getByText('There is nothing under this link.')).toBeVisible();

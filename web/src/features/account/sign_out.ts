@@ -1,6 +1,7 @@
+import { m } from '#messages';
 import { answer, api } from '#api/client.ts';
 import { session } from '#api/session.svelte.ts';
-import { forgetDrafts } from '#features/chat/state/draft.svelte.ts';
+import { hasDrafts } from '#features/chat/state/draft.svelte.ts';
 import { toasts } from '#ui/toasts.svelte.ts';
 
 /** Ends the session of this device, or all of the account. Where that fails, the page says so. */
@@ -8,8 +9,9 @@ export async function signOut(where: 'here' | 'everywhere' = 'here'): Promise<vo
   try {
     if (where === 'everywhere') await answer(api.POST('/api/auth/logout'));
     else await endCurrent();
-    if (session.user) forgetDrafts(session.user.id);
+    const leavesDrafts = session.user !== null && hasDrafts(session.user.id);
     session.signedOut();
+    if (leavesDrafts) toasts.say(m.account_drafts_kept());
   } catch (error) {
     // A session that has ended by itself is no failure.
     if (session.isSignedIn) toasts.refuse(error);

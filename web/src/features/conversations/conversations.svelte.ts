@@ -19,6 +19,22 @@ export class Conversations {
   readonly selection = new Selection();
   question = $state.raw<Question | null>(null);
 
+  /** The space that a new conversation begins in: the one that is shown, if it is the user's own. */
+  get newSpaceId(): string | null {
+    const { spaceId } = this.list;
+    // Where that is not known yet, the service says so.
+    const access = this.spaces.find(spaceId)?.access ?? 'owner';
+    return access === 'owner' ? spaceId : null;
+  }
+
+  /** Shows a space that an address names, if there is one. */
+  async open(spaceId: string): Promise<void> {
+    this.list.show(spaceId);
+    await this.spaces.load();
+    const isMissing = this.spaces.isLoaded && !this.spaces.find(spaceId);
+    if (isMissing && this.list.spaceId === spaceId) this.list.show(null);
+  }
+
   /** Loads the list, and keeps it up to date until the returned function is called. */
   follow(): () => void {
     const unsubscribe = userEvents.subscribe(

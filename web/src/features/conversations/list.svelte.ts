@@ -28,6 +28,8 @@ export class ConversationList {
   /** What is searched for; empty for nothing. */
   query = $state('');
   spaceId = $state<string | null>(null);
+  /** What was deleted from here: whoever did it is told so there. */
+  readonly deleted = new Set<string>();
   #now = $state.raw(new Date());
   readonly groups = $derived<Group[]>(
     this.query && this.rows.length
@@ -105,6 +107,7 @@ export class ConversationList {
   async delete(ids: readonly string[]): Promise<void> {
     for (let at = 0; at < ids.length; at += DELETED_AT_ONCE) {
       const some = ids.slice(at, at + DELETED_AT_ONCE);
+      some.forEach((id) => this.deleted.add(id));
       await answer(api.POST('/api/conversations/delete', { body: { ids: some } }));
       this.rows = withoutRows(this.rows, some);
     }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { marked } from './matches.ts';
+import { excerpt, marked } from './matches.ts';
 
 const shown = (text: string, query: string) =>
   marked(text, query)
@@ -25,6 +25,19 @@ test('of several words each is marked', () => {
 
 test('marks are no patterns', () => {
   expect(shown('a.b (c)', '.* (c)')).toBe('a.b (c)');
+});
+
+test('an excerpt begins shortly before what was found, at a word', () => {
+  const near = (text: string, query: string) =>
+    excerpt(marked(text, query)).map(({ text: part, isMatch }) => (isMatch ? `[${part}]` : part));
+  const text = '…then train | | 7-8 | Bodø | Nordland railway | | 9-10 | Lofoten | by ship';
+  expect(near(text, 'lofoten')).toEqual(['…railway | | 9-10 | ', '[Lofoten]', ' | by ship']);
+  expect(near('The sea is deep', 'deep')).toEqual(['The sea is ', '[deep]']);
+  expect(near('Deep is the sea', 'deep')).toEqual(['[Deep]', ' is the sea']);
+  expect(near(`${'x'.repeat(40)}-sea`, 'sea')).toEqual([`…${'x'.repeat(23)}-`, '[sea]']);
+  expect(near('A text of more than twenty-four characters', 'none')).toEqual([
+    'A text of more than twenty-four characters'
+  ]);
 });
 
 test('the text is the same, however it is marked', () => {

@@ -5,6 +5,9 @@ export interface Part {
   isMatch: boolean;
 }
 
+// Of what is before a match, so many characters are shown.
+const MOST_BEFORE = 24;
+
 /**
  * A text in parts, of which those match that begin a word with one of the query's words. Case and accents
  * do not count, as in the search of the service.
@@ -23,6 +26,18 @@ export function marked(text: string, query: string): Part[] {
     else parts.push({ text: rest, isMatch: false });
   }
   return parts;
+}
+
+/**
+ * The parts from shortly before the first that matches: a row has room for a few words. Where nothing matches
+ * they stay as they are.
+ */
+export function excerpt(parts: Part[]): Part[] {
+  const [before, ...rest] = parts;
+  if (!before || before.isMatch || !rest.length || before.text.length <= MOST_BEFORE) return parts;
+  const near = before.text.slice(-MOST_BEFORE);
+  // A word that is cut is left out, unless there is no other.
+  return [{ text: `…${near.replace(/^\S*\s+(?=\S)/u, '')}`, isMatch: false }, ...rest];
 }
 
 /** How many units of the word are the longest of the words that it begins with; 0 for none. */

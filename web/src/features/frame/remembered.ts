@@ -1,3 +1,8 @@
+import { session } from '#api/session.svelte.ts';
+
+/** The key of what is remembered for whoever is signed in alone. */
+export const ownKey = (key: string) => `${key}:${session.user?.id}`;
+
 /** What a page remembers on this device. A browser may forbid it: then it is forgotten with the page. */
 export function remembered(key: string): string | null {
   try {

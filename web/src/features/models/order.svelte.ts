@@ -1,16 +1,20 @@
-import { remember, remembered } from '#features/frame/remembered.ts';
+import { ownKey, remember, remembered } from '#features/frame/remembered.ts';
 import type { Model } from './models.svelte.ts';
 import { cheapestFirst } from './words.ts';
 
 const KEY = 'models-order';
 
-/** In which order models are shown, on this device. */
+/** In which order models are shown to somebody, on this device. */
 class ModelOrder {
-  isByPrice = $state(remembered(KEY) === 'price');
+  #chosen = $state<boolean | null>(null);
+
+  get isByPrice(): boolean {
+    return this.#chosen ?? remembered(ownKey(KEY)) === 'price';
+  }
 
   choose(isByPrice: boolean): void {
-    this.isByPrice = isByPrice;
-    remember(KEY, isByPrice ? 'price' : null);
+    this.#chosen = isByPrice;
+    remember(ownKey(KEY), isByPrice ? 'price' : null);
   }
 
   of(models: readonly Model[]): readonly Model[] {

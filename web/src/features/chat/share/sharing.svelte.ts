@@ -41,28 +41,30 @@ export class Sharing {
     }
   }
 
-  /** Makes the link, or has it show what is there by now. */
-  make(): Promise<void> {
+  /** Makes the link, or has it show what is there by now. Has that been done? */
+  make(): Promise<boolean> {
     return this.#do(async () => {
       this.share = await answer(api.POST(PATH, { params: this.#params }));
     });
   }
 
-  revoke(): Promise<void> {
+  revoke(): Promise<boolean> {
     return this.#do(async () => {
       await answer(api.DELETE(PATH, { params: this.#params }));
       this.share = null;
     });
   }
 
-  async #do(act: () => Promise<void>): Promise<void> {
-    if (this.isBusy) return;
+  async #do(act: () => Promise<void>): Promise<boolean> {
+    if (this.isBusy) return false;
     [this.isBusy, this.refusal] = [true, null];
     try {
       await act();
+      return true;
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       this.refusal = error;
+      return false;
     } finally {
       this.isBusy = false;
     }

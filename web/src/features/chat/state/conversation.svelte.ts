@@ -1,3 +1,4 @@
+import { m } from '#messages';
 import { answer, api } from '#api/client.ts';
 import { Refusal } from '#api/refusal.ts';
 import type { components } from '#api/schema.d.ts';
@@ -5,6 +6,7 @@ import { session } from '#api/session.svelte.ts';
 import { models, type Model } from '#features/models/models.svelte.ts';
 import { regenerate, running, sendMessage, type ReplyCall } from '#live/reply.ts';
 import { userEvents, type UserEvent } from '#live/user_events.ts';
+import { toasts } from '#ui/toasts.svelte.ts';
 import { Draft, type Sending, type Upload } from './draft.svelte.ts';
 import { awaited, Entry, question, type Message } from './entry.svelte.ts';
 import {
@@ -57,7 +59,7 @@ export class Conversation {
   /** Told when it is deleted while it is shown. */
   ondeleted: (() => void) | null = null;
   /** The space that it is begun in. */
-  readonly spaceId: string | null;
+  spaceId = $state<string | null>(null);
   readonly #messages = new Messages();
   readonly model: Model | null = $derived.by(() => {
     return models.find(this.chosenModel ?? this.#asked ?? this.row?.model) ?? models.default;
@@ -77,9 +79,8 @@ export class Conversation {
   #removals = 0;
   readonly #left = new AbortController();
 
-  constructor(id: string | null, spaceId: string | null = null) {
+  constructor(id: string | null) {
     this.id = id;
-    this.spaceId = spaceId;
     this.isLoading = id !== null;
     this.draft = new Draft(session.user!.id, id);
   }
@@ -99,8 +100,10 @@ export class Conversation {
   open(): () => void {
     const apply = (event: UserEvent) => this.#apply(event);
     this.#unsubscribe = userEvents.subscribe(apply, () => void this.load());
-    if (this.id === null) this.draft.settle(new Set());
-    else void this.load();
+    if (this.id === null) {
+      this.draft.settle(new Set());
+      void this.draft.adopt();
+    } else void this.load();
     return () => {
       this.#unsubscribe?.();
       [this.onbegun, this.ondeleted] = [null, null];
@@ -135,7 +138,7 @@ export class Conversation {
 
   #gone(): void {
     this.isGone = true;
-    this.draft.drop();
+    if (this.draft.leave()) toasts.say(m.chat_draft_kept());
   }
 
   #settleDraft(): void {

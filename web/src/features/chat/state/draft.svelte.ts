@@ -1,4 +1,5 @@
 import type { components } from '#api/schema.d.ts';
+import { isClosed, tabId } from './tab.ts';
 
 /** The most characters of a message. */
 export const MOST_CHARACTERS = 100_000;
@@ -46,6 +47,10 @@ export class Draft {
   constructor(userId: string, conversationId: string | null) {
     this.#userId = userId;
     this.#key = keyOf(userId, conversationId);
+    this.#take();
+  }
+
+  #take(): void {
     const { text, uploads, editing, sending } = read(this.#key);
     Object.assign(this, { text, editing, sending, uploads: uploads.filter(isAlive) });
   }
@@ -103,8 +108,35 @@ export class Draft {
     this.keep();
   }
 
-  drop(): void {
+  /**
+   * Takes over what was typed for a new conversation in a tab that is closed by now, or in a conversation
+   * that is gone, if nothing is typed here.
+   */
+  async adopt(): Promise<void> {
+    const key = this.#key;
+    const prefix = newKeyOf(this.#userId, '');
+    for (const other of keysWith(prefix)) {
+      if (!(await isClosed(other.slice(prefix.length)))) continue;
+      const left = localStorage.getItem(other);
+      if (left === null) continue;
+      if (key !== this.#key || localStorage.getItem(key) !== null) return;
+      localStorage.setItem(key, left);
+      localStorage.removeItem(other);
+      this.#take();
+      return this.settle(new Set());
+    }
+  }
+
+  /** The conversation is gone: what was typed in it is left to a new one. Was there anything? */
+  leave(): boolean {
+    // Another tab that shows it may have done so.
+    if (localStorage.getItem(this.#key) === null) return false;
+    this.giveBack();
+    const { uploads } = this;
+    const text = [this.editing?.text, this.text].filter(Boolean).join('\n\n');
     localStorage.removeItem(this.#key);
+    write(newKeyOf(this.#userId, crypto.randomUUID()), { ...EMPTY, text, uploads });
+    return true;
   }
 
   #isUnchanged(): boolean {
@@ -122,14 +154,19 @@ export class Draft {
   }
 }
 
-/** Forgets all that was typed on this computer: whoever signs out may leave it to others. */
-export function forgetDrafts(userId: string): void {
-  const keys = Object.keys(localStorage).filter((key) => key.startsWith(`draft:${userId}:`));
-  for (const key of keys) localStorage.removeItem(key);
+/** Is something there that a user has typed and not sent? It stays on this computer, for them alone. */
+export function hasDrafts(userId: string): boolean {
+  return keysWith(`draft:${userId}:`).length > 0;
 }
 
+// Each tab has a new conversation of its own.
+const newKeyOf = (userId: string, tab: string) => `draft:${userId}:new:${tab}`;
+
 const keyOf = (userId: string, conversationId: string | null) =>
-  `draft:${userId}:${conversationId ?? 'new'}`;
+  conversationId ? `draft:${userId}:${conversationId}` : newKeyOf(userId, tabId());
+
+const keysWith = (prefix: string) =>
+  Object.keys(localStorage).filter((key) => key.startsWith(prefix));
 
 const same = (some: readonly Upload[], others: readonly Upload[]) =>
   some.map(({ id }) => id).join() === others.map(({ id }) => id).join();

@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
-import { beforeEach, expect, test } from 'vitest';
-import { Draft, forgetDrafts, type Upload } from './draft.svelte.ts';
+import { beforeEach, expect, test, vi } from 'vitest';
+import { Draft, hasDrafts, type Upload } from './draft.svelte.ts';
 
 const upload = (id: string, created_at = new Date().toISOString()): Upload => ({
   id,
@@ -28,7 +28,42 @@ function sent(draft: Draft, parentId: string | null = 'before') {
   return draft.send({ content, uploads, parentId, edits: null });
 }
 
-beforeEach(() => localStorage.clear());
+type Holding = (lock: object | null) => Promise<unknown> | boolean;
+
+/** The locks of a browser: those that tabs hold, by their names. */
+const held = new Set<string>();
+
+async function request(name: string, _: object, use: Holding) {
+  if (held.has(name)) return use(null);
+  held.add(name);
+  const used = await use({});
+  held.delete(name);
+  return used;
+}
+
+/** Another tab of the browser, in which a new conversation is typed. */
+async function tab() {
+  vi.resetModules();
+  sessionStorage.clear();
+  const { Draft: Typed } = await import('./draft.svelte.ts');
+  const draft = new Typed('alice', null);
+  await draft.adopt();
+  return {
+    draft,
+    type(text: string) {
+      draft.text = text;
+      draft.keep();
+    },
+    /** The draft that is there when the page of this tab is loaded again. */
+    again: () => new Typed('alice', null).text
+  };
+}
+
+beforeEach(() => {
+  held.clear();
+  localStorage.clear();
+  Object.assign(navigator, { locks: { request } });
+});
 
 test('what is typed is there again, for whoever has typed it, where they have typed it', () => {
   typed('Half a thought', [upload('sea')]);
@@ -129,12 +164,52 @@ test('what something else has stored there is passed over', () => {
   expect(draftOf().text).toBe('');
 });
 
-test('whoever signs out leaves nothing that was typed', () => {
+test('what was typed stays for whoever has typed it, and for nobody else', () => {
   typed('Half a thought');
-  const bob = draftOf('talk', 'bob');
-  bob.text = 'Of another user';
-  bob.keep();
-  forgetDrafts('alice');
-  expect(draftOf().text).toBe('');
-  expect(draftOf('talk', 'bob').text).toBe('Of another user');
+  expect([hasDrafts('alice'), hasDrafts('bob')]).toEqual([true, false]);
+  expect(draftOf('talk', 'bob').text).toBe('');
+});
+
+test('each tab has a new conversation of its own', async () => {
+  const [first, second] = [await tab(), await tab()];
+  first.type('One');
+  second.type('Two');
+  expect([first.again(), second.again()]).toEqual(['One', 'Two']);
+});
+
+test('what was typed in a tab that is closed is there in the next one, once', async () => {
+  const first = await tab();
+  first.type('One');
+  expect((await tab()).draft.text).toBe('');
+  held.clear();
+  expect((await tab()).draft.text).toBe('One');
+  expect((await tab()).draft.text).toBe('');
+});
+
+test('where something is typed already, what others have left waits', async () => {
+  (await tab()).type('One');
+  held.clear();
+  const second = await tab();
+  second.type('Two');
+  (await tab()).type('Three');
+  await second.draft.adopt();
+  expect(second.draft.text).toBe('Two');
+});
+
+test('what was typed in a conversation that is gone is left to a new one', async () => {
+  const draft = typed('Half a thought', [upload('sea')]);
+  draft.editing = { id: 'message', text: 'Other words' };
+  draft.keep();
+  const elsewhere = draftOf();
+  expect([draft.leave(), elsewhere.leave()]).toEqual([true, false]);
+  expect((await tab()).draft).toMatchObject({
+    text: 'Other words\n\nHalf a thought',
+    uploads: [{ id: 'sea' }]
+  });
+  expect((await tab()).draft.text).toBe('');
+});
+
+test('a conversation that is gone leaves nothing where nothing was typed', () => {
+  expect(draftOf().leave()).toBe(false);
+  expect(localStorage).toHaveLength(0);
 });
