@@ -71,7 +71,7 @@ for (const path of ['/nowhere', '/pages/nothing', '/pages/no.name']) {
   test(`${path} is no page, and leads on`, async ({ page }) => {
     await page.goto(path);
     await expect(page.getByRole('heading', { name: 'There is no such page' })).toBeVisible();
-    await page.getByRole('link', { name: 'Go to the start' }).click();
+    await page.getByRole('link', { name: 'To the start page' }).click();
     await expect(page).toHaveURL(/\/sign-in$/);
   });
 }

@@ -11,6 +11,15 @@ async function expectGood({ page }: Persona) {
   expect(needed).toBeLessThanOrEqual(there!);
 }
 
+/** How high the part of the picker is in which models are seen. */
+function roomFor(picker: Element): number {
+  const [search, choices] = ['[role=combobox]', '.choices'].map((one) =>
+    picker.querySelector(one)!.getBoundingClientRect()
+  );
+  const end = Math.min(choices!.top, picker.getBoundingClientRect().bottom);
+  return end - search!.bottom;
+}
+
 const LONG =
   'A title that is so long that it is cut off wherever it stands, and has to be: '.repeat(2);
 
@@ -90,7 +99,12 @@ for (const [where, viewport] of Object.entries(SIZES)) {
       });
       await test.step('the picker', async () => {
         await page.getByRole('button', { name: /^Model:/ }).click();
-        await expect(page.getByRole('option', { name: 'GPT-6 Luna' })).toBeVisible();
+        // Room for a few, the chosen one among them.
+        const inView = page.getByRole('option', { name: 'GPT-6 Luna' });
+        await expect(inView).toBeInViewport({ ratio: 1 });
+        await expect(inView.getByLabel('Chosen')).toBeVisible();
+        const height = await page.getByRole('dialog', { name: 'Choose a model' }).evaluate(roomFor);
+        expect(height).toBeGreaterThan(viewport.height < 500 ? 150 : 300);
         await expectGood(alice);
         await page.keyboard.press('Escape');
       });
@@ -141,6 +155,15 @@ test('a drawer keeps the focus, and gives it back', async ({ persona }) => {
   await drawer.getByRole('link', { name: 'Models' }).click();
   await expect(page.getByRole('heading', { level: 1, name: 'Models' })).toBeVisible();
   await expect(drawer).toHaveCount(0);
+
+  // So does going back, which leaves no page.
+  await opener.click();
+  await expect(drawer).toBeVisible();
+  await page.evaluate(() => history.back());
+  await expect(drawer).toHaveCount(0);
+  await expect(page).toHaveURL(/\/models$/);
+  await page.evaluate(() => history.back());
+  await expect(page).toHaveURL(/\/$/);
 });
 
 test('whoever uses the keyboard skips to the content', async ({ persona }) => {
@@ -197,6 +220,8 @@ test('signing out ends this session, and everywhere all of them', async ({ perso
   const leave = async ({ page }: Persona, how: string) => {
     await page.getByRole('button', { name: 'alice max' }).click();
     await page.getByRole('menuitem', { name: how, exact: true }).click();
+    const question = page.getByRole('dialog', { name: `${how}?` });
+    if (how === 'Sign out everywhere') await question.getByRole('button', { name: how }).click();
     await expect(page).toHaveURL(/\/sign-in/);
   };
   await phone.page.goto('/');
@@ -228,8 +253,11 @@ test('the menu of the account says which plan one has, and what money', async ({
   await alice.page.goto('/');
   await alice.page.getByRole('button', { name: 'alice pro' }).click();
   const menu = alice.page.getByRole('menu');
+  await expect(alice.page.getByRole('button', { name: 'alice pro plan' })).toHaveCount(1);
   await expect(menu).toContainText('Plan: Pro');
   await expect(menu).toContainText('Balance: $12.00');
+  await menu.getByRole('menuitem', { name: 'News' }).click();
+  await expect(alice.page.getByRole('heading', { level: 1, name: 'News' })).toBeVisible();
 });
 
 test('being offline is said, and being back is not', async ({ persona, context }) => {

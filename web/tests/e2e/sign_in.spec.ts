@@ -7,6 +7,9 @@ const START = /\/$/;
 test('the demo user is signed in with one click', async ({ page }) => {
   await page.goto('/');
   await expect(page).toHaveURL(/\/sign-in$/);
+  // What this is, and what it begins with.
+  await expect(page.getByText('models of many makers in one place')).toBeVisible();
+  await expect(page.getByText('It begins free, without a card')).toBeVisible();
   await page.getByRole('button', { name: 'Sign in as the demo user' }).click();
   await expect(page).toHaveURL(START);
   await expect(accountButton(page, 'Demo')).toBeVisible();
@@ -42,7 +45,7 @@ test('whoever signs up is in at once, and confirms the address by the mail', asy
   await expect(mailClient.getByText('is confirmed already')).toBeVisible();
 
   // Back at the first page, which looks again.
-  await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+  await page.evaluate(() => window.dispatchEvent(new Event('focus')));
   await expect(note).toHaveCount(0);
 });
 
@@ -60,9 +63,13 @@ test('another mail is sent on request, and a link that is used up says so', asyn
   const link = await mailed(email, '/verify-email');
   await stranger.goto(link);
   await expect(stranger.getByRole('heading', { name: 'Your address is confirmed' })).toBeVisible();
+  // Whoever opens it once more where it has done its work is told that.
   await stranger.reload();
+  await expect(stranger.getByText('is confirmed already')).toBeVisible();
+  const other = await (await browser.newContext()).newPage();
+  await other.goto(link);
   await expect(
-    stranger.getByRole('heading', { name: 'This link does not work any more' })
+    other.getByRole('heading', { name: 'This link does not work any more' })
   ).toBeVisible();
 });
 
@@ -153,6 +160,7 @@ test('a forgotten password is set by the mail', async ({ persona, browser }) => 
   await page.getByRole('button', { name: 'Change the password' }).click();
 
   await expect(page.getByText('Your password is changed.')).toBeVisible();
+  await expect(account.email).toHaveValue(alice.email);
   await account.signIn(alice.email, 'two tides make one day');
   await expect(page).toHaveURL(START);
   await page.goto(link);

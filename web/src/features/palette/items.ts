@@ -12,6 +12,7 @@ import { m } from '#messages';
 import { getLocale, locales, setLocale } from '#runtime';
 import { hasWords, wordsOf } from '#ui/words.ts';
 import { signOut } from '#features/account/sign_out.ts';
+import { signingOut } from '#features/account/signing_out.svelte.ts';
 import type { Row } from '#features/conversations/rows.ts';
 import type { Space } from '#features/conversations/spaces.svelte.ts';
 import { LOCALE_NAMES } from '#features/frame/locales.ts';
@@ -65,7 +66,7 @@ export function actionItems(): Item[] {
       id: 'sign-out-everywhere',
       label: m.sign_out_everywhere(),
       icon: LogOut,
-      choose: () => void signOut('everywhere')
+      choose: () => (signingOut.isAsked = true)
     }
   ];
 }
@@ -95,11 +96,15 @@ export function modelItems(models: readonly Model[]): Item[] {
   }));
 }
 
-export function conversationItems(rows: readonly Row[]): Item[] {
-  return rows.map(({ id, title, match }) => ({
+/** `spaceName` of the id of a space: the name to show. */
+export function conversationItems(
+  rows: readonly Row[],
+  spaceName: (id: string | null) => string | undefined
+): Item[] {
+  return rows.map(({ id, title, match, space_id }) => ({
     id,
     label: title || m.conversations_untitled(),
-    detail: match?.snippet,
+    detail: match?.snippet ?? spaceName(space_id),
     icon: MessageSquare,
     choose: () => void goto(`/chat/${id}${match ? `?message=${match.message_id}` : ''}`)
   }));
