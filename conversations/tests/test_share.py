@@ -1,22 +1,25 @@
 """POST, GET and DELETE /api/conversations/{id}/share"""
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from typing import Any
 from urllib.parse import quote
 from uuid import UUID, uuid4
 
 import pytest
 from django.db import connection
+from django.utils import timezone
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
 from common.ids import uuid7
 from common.redaction import redact
 from conftest import Persona
-from conversations.models import Conversation, Message, Share
+from conversations.models import Attachment, Conversation, Message, Share
 from conversations.selectors.sharing import share_token
 from conversations.services import sharing
 from conversations.tests.rows import ASSISTANT, MODEL, add, talk
+from media.files.models import Upload
 from tests.personas import new_user
 
 ROOT = "/api/conversations"
@@ -217,6 +220,36 @@ def test_nothing_is_told_of_the_owner_the_instructions_or_the_thoughts(alice: Pe
     page = shown.content.decode()
     for secret in (conversation.pk, reply.pk, alice.user.pk, alice.user.email, "pirate", "greet"):
         assert str(secret) not in page
+
+
+def test_it_says_which_messages_had_files_and_not_which(alice: Persona) -> None:
+    conversation = talk(alice.user, "See this.", "I see.")
+    upload = Upload.objects.create(
+        account=alice.user,
+        name="Dismissal of J. Doe.txt",
+        media_type="text/plain",
+        is_text=True,
+        size=7,
+        expires_at=timezone.now() + timedelta(days=1),
+    )
+    Attachment.objects.create(message=Message.objects.get(content="See this."), upload=upload)
+
+    shown = read(share(alice, conversation).json())
+
+    assert [message["has_files"] for message in shown.json()["messages"]] == [True, False]
+    assert upload.name not in shown.content.decode()
+
+
+def test_a_link_from_before_that_was_noted_is_read_as_without_files(alice: Persona) -> None:
+    link = share(alice, talk(alice.user, "See this.")).json()
+    [stored] = Share.objects.all()
+    del stored.snapshot["messages"][0]["has_files"]
+    stored.save()
+
+    [message] = read(link).json()["messages"]
+
+    assert message.keys() == SHOWN
+    assert message["has_files"] is False
 
 
 def test_a_revoked_link_is_dead_and_stays_so_when_another_is_made(alice: Persona) -> None:

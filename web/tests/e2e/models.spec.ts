@@ -47,7 +47,9 @@ test('notes are saved as they are typed, and told', async ({ persona }) => {
   const card = alice.page.getByRole('article', { name: /^Claude Opus 5\.5/ });
   await card.getByRole('button', { name: 'Notes' }).click();
   await card.getByRole('textbox', { name: 'Instructions' }).fill('Answer in rhymes.');
-  await expect(card.getByRole('status')).toHaveText('Saved');
+  // It is said where one types.
+  await expect(card.locator('.notes').getByRole('status')).toHaveText('Saved');
+  await expect(card.getByText('It is saved as you type.')).toBeVisible();
   await card.getByText('High').click();
   const star = card.getByRole('button', { name: 'Claude Opus 5.5 is a favourite' });
   await star.click();
