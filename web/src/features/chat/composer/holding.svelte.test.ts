@@ -15,7 +15,7 @@ class Talk {
 
 function composer() {
   const talk = new Talk();
-  const attachments = new Attachments(new Draft('alice', null));
+  const attachments = new Attachments(new Draft('alice', 'talk'));
   return { talk, attachments, holding: new Holding(talk, attachments) };
 }
 
