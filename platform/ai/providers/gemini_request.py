@@ -9,6 +9,7 @@ from typing import Any
 
 from ai.providers.call_ids import own_id, read_call_id
 from ai.providers.errors import Unsupported
+from ai.providers.instructions import ONE_CALL
 from ai.providers.schema_checks import ANNOTATIONS, Schema, adapted, first_fault
 from ai.providers.turns import arguments_of, conversation, parts_of, sides
 from ai.providers.types import (
@@ -24,7 +25,6 @@ from ai.providers.types import (
 _LEVELS: dict[ReasoningEffort, str] = {"low": "LOW", "medium": "MEDIUM", "high": "HIGH"}
 # What the reference names for a call that another model, or nobody, has signed.
 _UNSIGNED = "skip_thought_signature_validator"
-_ONE_CALL = "Call at most one function at a time."
 _PICTURES = frozenset({"image/png", "image/jpeg", "image/webp"})
 # "GenerationConfig", `responseJsonSchema`: other keywords are ignored.
 _KEYWORDS = ANNOTATIONS | {
@@ -69,7 +69,7 @@ def body_of(request: ChatRequest) -> dict[str, Any]:
     """The fields of the body."""
     system, turns = conversation(request.messages)
     if request.tools and not request.tools.parallel:
-        system = "\n\n".join(filter(None, (system, _ONE_CALL)))
+        system = "\n\n".join(filter(None, (system, ONE_CALL)))
     body: dict[str, Any] = {
         "contents": _contents(turns),
         "generationConfig": _generation(request),

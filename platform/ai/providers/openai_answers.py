@@ -32,6 +32,7 @@ from ai.providers.types import (
     ReasoningDelta,
     RefusalDelta,
     TextDelta,
+    ToolCallDelta,
     Usage,
 )
 
@@ -204,20 +205,23 @@ class AnswerReader(chat_calls.AnswerReader, Generic[AnyDelta]):
 
 
 class AnswerWithCallsReader(AnswerReader[_DeltaWithCalls]):
-    """Reads one answer to a call with tools."""
+    """Reads one answer to a call with tools. Where one call at a time was asked for, the first is
+    told alone: not every provider limits them."""
 
-    __slots__ = ("_calls",)
+    __slots__ = ("_calls", "_is_parallel")
 
     def __init__(self, request: ChatRequest, flags: Flags) -> None:
         super().__init__(request, flags, _decode_answer_with_calls)
         self._calls = CallsReader(flags.reasoning_back)
+        self._is_parallel = request.tools is None or request.tools.parallel
 
     def closing(self) -> list[ChatEvent]:
         """See `chat_calls.AnswerReader.closing`."""
         if self.finish == "stop" and self._calls.any:
             self.finish = "tool_calls"
         end = super().closing()
-        return [*self._calls.closing(is_cut=self.finish != "tool_calls"), *end]
+        rest = self._calls.closing(is_cut=self.finish != "tool_calls")
+        return [*filter(self._is_told, rest), *end]
 
     def _read_delta(self, delta: _DeltaWithCalls, events: list[ChatEvent]) -> None:
         super()._read_delta(delta, events)
@@ -227,7 +231,11 @@ class AnswerWithCallsReader(AnswerReader[_DeltaWithCalls]):
             self._calls.note_details(details)
         for piece in delta.tool_calls or ():
             for call_delta in self._calls.read(piece):
-                self._add(call_delta, events)
+                if self._is_told(call_delta):
+                    self._add(call_delta, events)
+
+    def _is_told(self, delta: ToolCallDelta) -> bool:
+        return self._is_parallel or delta.index == 0
 
 
 def answer_reader(request: ChatRequest, flags: Flags) -> AnswerReader[Any]:

@@ -16,7 +16,7 @@ from ai.providers.config import ReasoningField
 from ai.providers.openai_messages import STATE_FORMS
 from ai.providers.payloads import without_nul
 from ai.providers.surrogates import join_halves, unmark_halves
-from ai.providers.types import ChatEvent, ToolCallDelta
+from ai.providers.types import ToolCallDelta
 from common.ids import uuid7
 
 _TEXTS = ("text", "summary", "data", "signature")
@@ -96,7 +96,7 @@ class CallsReader:
         if name:
             yield self._begin(call, name)
 
-    def closing(self, *, is_cut: bool) -> list[ChatEvent]:
+    def closing(self, *, is_cut: bool) -> list[ToolCallDelta]:
         """No arguments are an empty object, except where the answer was cut before them."""
         complete = self._calls[:-1] if is_cut else self._calls
         return [

@@ -43,11 +43,6 @@ def _check_tools(tools: Tools, flags: Flags) -> None:
                 "The model's provider does not enforce the schemas of tools: leave out `strict`.",
                 param=f"tools[{index}].function.strict",
             )
-    if not tools.parallel and flags.parallel_calls == "fixed":
-        raise Unsupported(
-            "The model's provider does not limit calls to one at a time.",
-            param="parallel_tool_calls",
-        )
 
 
 def _check_choice(request: ChatRequest, tools: Tools, flags: Flags) -> None:

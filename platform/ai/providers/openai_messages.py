@@ -10,6 +10,7 @@ import msgspec
 
 from ai.providers.call_ids import StateForm, own_id, read_call_id
 from ai.providers.config import Flags, ReasoningField
+from ai.providers.instructions import ONE_CALL
 from ai.providers.types import ChatRequest, InputImage, JsonOutput, Message, ToolCall
 
 _CALL_ID = re.compile(r"[A-Za-z0-9_.:-]{1,40}")  # OpenAI takes no longer ones
@@ -34,6 +35,8 @@ def encode_messages(request: ChatRequest, flags: Flags) -> list[dict[str, Any]]:
         messages.insert(0, {"role": "system", "content": flags.default_system_message})
     if request.output and (instruction := _instruction(request.output, request.messages, flags)):
         messages.insert(0, {"role": "system", "content": instruction})
+    if request.tools and not request.tools.parallel and flags.parallel_calls == "fixed":
+        messages.insert(0, {"role": "system", "content": ONE_CALL})
     return messages
 
 

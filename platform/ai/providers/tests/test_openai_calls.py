@@ -365,3 +365,17 @@ def test_a_refusal_to_answer_in_a_form_is_told_as_one() -> None:
         RefusalDelta("help."),
         Finish("content_filter"),
     ]
+
+
+def test_where_one_call_was_asked_for_the_first_is_told_alone() -> None:
+    tools = Tools((Tool("get_weather"), Tool("get_time")), parallel=False)
+    one = msgspec.structs.replace(ASKED, tools=tools)
+    answer = (
+        piece("", 0, "call_1", "get_weather"),
+        piece("", 1, "call_2", "get_time"),
+        piece(BERN, 0),
+        END,
+    )
+
+    assert calls_of(read(*answer, call=one)) == [ToolCall("call_1", "get_weather", BERN)]
+    assert len(calls_of(read(*answer))) == 2
