@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 _QUOTED = re.compile(
-    r"\"([^\"\n]{1,200})\"|“([^”\n]{1,200})”|(?<!\w)'([^'\n]{1,200})'(?!\w)|`([^`\n]{1,200})`"
+    r"\"([^\"\n]{1,200})\"|“([^”\n]{1,200})”|(?<!\w)'([^'\n]{1,200})'(?!\w)"
+    r"|(?<!`)`([^`\n]{1,200})`(?!`)"
 )
 _CAPITALISED = re.compile(r"\b[A-ZÀ-ÖØ-Þ][\w'\u2019.-]*\w(?:[ ]+[A-ZÀ-ÖØ-Þ][\w'\u2019.-]*\w)*")
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w]|\.\d)")

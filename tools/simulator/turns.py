@@ -1,11 +1,13 @@
 """What is open in a conversation: the last question, and the results and pictures since."""
 
+import re
 from collections.abc import Sequence
 
 from simulator.functions import Result
 from simulator.sights import Sight
 
 _OBSERVATION = "Observation:"
+_OF_PICTURES = re.compile(r"\b(?:image|photo|picture)s?\b", re.IGNORECASE)
 
 
 class Turns:
@@ -23,12 +25,15 @@ class Turns:
         self._follows_result = False
 
     def asked(self, text: str, sights: Sequence[Sight] = ()) -> None:
-        """A message of the user. Pictures right after results are those of the results."""
+        """A message of the user. Pictures right after results are those of the results; a question
+        about a picture that brings none is about those before it."""
         if self._has_tools and text.startswith(_OBSERVATION):
             self.results.append(Result("", text.removeprefix(_OBSERVATION).strip()))
         elif not (self.results and sights and self._follows_result):
             self.question = text
-            self.results, self.sights = [], []
+            self.results = []
+            if sights or not _OF_PICTURES.search(text):
+                self.sights = []
             self._follows_result = False
         self.sights += sights
 

@@ -46,7 +46,8 @@ def test_a_form_has_what_the_question_names_before_what_results_name(caller: Cal
 
 def test_the_words_of_a_schema_in_the_question_name_nothing(caller: Caller) -> None:
     agent = Agent(caller, response_format=form(PERSON))
-    choice = agent.ask(f"Alice is 3. Format that by {json.dumps(PERSON)}, please.")
+    schema = json.dumps(PERSON)
+    choice = agent.ask(f"Alice is 3. Format that by {schema}, with no ```json or ```python.")
     assert json.loads(choice["message"]["content"]) == {"name": "Alice", "age": 3}
 
 

@@ -70,6 +70,17 @@ def test_a_picture_is_described_and_counted_on_openais_wire(caller: Caller) -> N
     assert caller.post({"model": "m", "messages": openai(picture())}, "deepseek").status_code == 400
 
 
+@pytest.mark.parametrize(
+    ("question", "is_described"), [("Is the picture red?", True), ("How are you?", False)]
+)
+def test_a_later_question_about_the_picture_is_answered(
+    caller: Caller, question: str, is_described: bool
+) -> None:
+    later = [{"role": "assistant", "content": "Ok."}, {"role": "user", "content": question}]
+    answer = caller.post({"model": "m", "messages": [*openai(picture()), *later]}).json()
+    assert (answer["choices"][0]["message"]["content"] == SENTENCE) == is_described
+
+
 def test_pictures_right_after_results_belong_to_them(caller: Caller) -> None:
     answer = caller.post({"model": "m", "messages": after_a_call(picture())}).json()
     assert answer["choices"][0]["message"]["content"] == f"draw says: Done.\n{SENTENCE}"
