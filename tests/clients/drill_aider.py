@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from publicapi.tests.v1.customer import Customer
 from tests.clients.conftest import Run
@@ -53,3 +54,19 @@ def test_it_changes_a_file_as_the_model_says(
     assert "Applied edit to poem.txt" in seen
     assert poem.read_text() == "Violets are blue.\n"
     assert alice.charge().tokens_in > 1_000
+
+
+def test_it_shows_a_picture_to_the_model(run: Run, agent: Customer, tmp_path: Path) -> None:
+    boat = tmp_path / "boat.png"
+    Image.new("RGB", (64, 48), "blue").save(boat)
+
+    seen = run(
+        executable("aider", "aider"),
+        *("--model", "openai/gpt-6-luna", "--edit-format", "ask", "--yes-always", "--no-git"),
+        *("--message", agent.prompt("What is in the picture?"), boat),
+        OPENAI_API_BASE=f"{agent.web.url}/v1",
+        OPENAI_API_KEY=agent.raw_key,
+        **ALONE,
+    )
+
+    assert "The picture is 64 x 48 pixels and mostly blue." in seen
