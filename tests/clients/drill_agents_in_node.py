@@ -3,9 +3,11 @@
 import json
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from publicapi.tests.v1.customer import Customer
 from tests.clients.conftest import Run
@@ -163,3 +165,12 @@ def test_the_ai_sdk_shows_an_object_as_it_grows(sdk: Node, provider: str, model:
 def test_the_ai_sdk_makes_an_object_of_what_tools_say(sdk: Node, provider: str, model: str) -> None:
     seen = sdk(provider, "toolsThenObject", model, "What is the temperature in Paris?")
     assert seen == {"object": {"city": "Paris", "celsius": 21}, "calls": [["Paris"], []]}
+
+
+@ai_sdk
+@each_provider
+@each_wire
+def test_the_ai_sdk_shows_a_picture(sdk: Node, tmp_path: Path, provider: str, model: str) -> None:
+    Image.new("RGB", (64, 48), "blue").save(tmp_path / "picture.png")
+    seen = sdk(provider, "picture", model, "What is this?")
+    assert seen == {"text": "The picture is 64 x 48 pixels and mostly blue."}

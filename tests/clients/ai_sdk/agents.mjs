@@ -3,6 +3,7 @@
 // Usage: BASE_URL=... API_KEY=... node agents.mjs PROVIDER NAME MODEL QUESTION, where PROVIDER is
 // `compatible` or `openai`, and NAME one of the functions below. Prints what was seen as JSON.
 
+import { readFile } from "node:fs/promises";
 import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { generateObject, generateText, Output, stepCountIs, streamText, tool } from "ai";
@@ -70,6 +71,16 @@ const cases = {
     const output = Output.object({ schema: Weather });
     const answer = await generateText({ model, prompt, tools, stopWhen, output });
     return { object: answer.output, calls: answer.steps.map(inputs) };
+  },
+
+  async picture() {
+    const image = await readFile("picture.png");
+    const content = [
+      { type: "text", text: prompt },
+      { type: "image", image },
+    ];
+    const { text } = await generateText({ model, messages: [{ role: "user", content }] });
+    return { text };
   },
 };
 
