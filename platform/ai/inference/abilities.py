@@ -24,8 +24,8 @@ def check_abilities(call: ChatCall, wire: ChatWire | None) -> None:
         try:
             wire.check(call.request)
         except Unsupported as error:
-            message = f"{error} Or choose another model."
-            raise UnsupportedParameter(message, param=error.param) from None
+            reason = f"{error} Or choose another model."
+            raise UnsupportedParameter(reason, param=error.param) from None
 
 
 def check_vision(model: Model, param: str) -> None:
