@@ -93,7 +93,7 @@ def _erase_from_share(conversation: Conversation, texts: set[str]) -> None:
     shown = snapshot["messages"]
     for message in shown:
         if message["role"] == Message.Role.USER and message["content"] in texts:
-            message["content"] = DELETED
+            message |= {"content": DELETED, "has_files": False}
     is_given = conversation.title_source == _Source.USER
     is_kept = is_given and snapshot["title"] == conversation.title
     if shown[0]["content"] == DELETED and not is_kept:
