@@ -18,11 +18,12 @@ pytestmark = pytest.mark.timeout(600)
 HARMLESS = "ALTER TABLE accounts_user ADD COLUMN made_up integer"
 HARMFUL = "ALTER TABLE accounts_user RENAME COLUMN name TO made_up"
 
+MADE_UP = "0099_made_up"
 MIGRATION = """
 from django.db import migrations
 
 class Migration(migrations.Migration):
-    dependencies = [("accounts", "0002_append_only_audit_log")]
+    dependencies = [("accounts", {last!r})]
     operations = [migrations.RunSQL({sql!r})]
 """
 # Short: it is about the check.
@@ -55,8 +56,9 @@ def check(tmp_path: Path) -> Check:
     (tree / "deploy" / former_release.NAME.name).write_text("1.0.0\n")
 
     def run(sql: str) -> subprocess.CompletedProcess[str]:
-        migration = tree / "accounts" / "migrations" / "0099_made_up.py"
-        migration.write_text(MIGRATION.format(sql=sql))
+        migrations = tree / "accounts" / "migrations"
+        last = max(path.stem for path in migrations.glob("0*.py") if path.stem != MADE_UP)
+        (migrations / f"{MADE_UP}.py").write_text(MIGRATION.format(last=last, sql=sql))
         # A run of its own, with stores of its own.
         ours = ("DATABASE_URL", "REDIS_URL", MARK)
         inherited = {

@@ -20,7 +20,8 @@ def check_abilities(call: ChatCall, wire: ChatWire | None) -> None:
     for index, message in enumerate(call.messages):
         if message.parts:
             check_vision(model, f"messages[{index}]")
-    if wire is not None:
+    # A call of text alone is taken by all.
+    if wire is not None and _goes_beyond_text(call):
         try:
             wire.check(call.request)
         except Unsupported as error:
@@ -32,6 +33,11 @@ def check_vision(model: Model, param: str) -> None:
     """Raise UnsupportedParameter where the model cannot see the pictures at `param`."""
     if not model.vision:
         raise _refused(f"{model.display_name} sees no pictures.", param)
+
+
+def _goes_beyond_text(call: ChatCall) -> bool:
+    featured = call.tools is not None or call.output is not None
+    return featured or any(turn.parts or turn.tool_calls for turn in call.messages)
 
 
 def _refused(message: str, param: str) -> UnsupportedParameter:

@@ -133,7 +133,7 @@ async function callWithAKey({ service }: Person): Promise<bigint> {
   const body = { model: MODEL, messages: [{ role: "user" as const, content: QUESTION }] };
   const completion = await done(program.POST("/v1/chat/completions", { body }));
   assert("object" in completion && completion.object === "chat.completion");
-  console.log(`/v1: ${shortened(completion.choices[0]!.message.content)}`);
+  console.log(`/v1: ${shortened(completion.choices[0]!.message.content ?? "")}`);
   const records = await done(service.GET("/api/users/me/usage"));
   const billed = records.find((each) => each.source === "api");
   assert(billed);
