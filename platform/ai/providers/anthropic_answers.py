@@ -226,7 +226,7 @@ class AnswerReader(chat_calls.AnswerReader):
         elif self._takes_calls and block.id and block.name:
             self._writes = self._calls
             self._calls += 1
-            call_id = with_state(block.id, "a", self._thoughts.taken())
+            call_id = with_state(block.id, "a", self._thoughts.take_state())
             self._add(ToolCallDelta(self._writes, "", call_id, block.name), events)
         if is_given(block.input) and bytes(block.input) != b"{}":
             self._add_input(bytes(block.input).decode("utf-8", "replace"), events)

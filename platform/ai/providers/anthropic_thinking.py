@@ -64,7 +64,7 @@ class Thoughts:
             self._done.append(Thinking(text, "".join(self._signature)))
         self._text, self._signature = [], []
 
-    def taken(self) -> str:
+    def take_state(self) -> str:
         """The state with the blocks so far, which are then gone; empty where there are none."""
         self.end_block()
         done, self._done = self._done, []

@@ -217,7 +217,7 @@ class AnswerWithCallsReader(AnswerReader[_DeltaWithCalls]):
 
     def closing(self) -> list[ChatEvent]:
         """See `chat_calls.AnswerReader.closing`."""
-        if self.finish == "stop" and self._calls.any:
+        if self.finish == "stop" and self._calls.has_begun:
             self.finish = "tool_calls"
         end = super().closing()
         rest = self._calls.closing(is_cut=self.finish != "tool_calls")

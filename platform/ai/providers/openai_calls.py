@@ -61,7 +61,7 @@ class CallsReader:
         self._details: list[dict[str, Any]] = []
 
     @property
-    def any(self) -> bool:
+    def has_begun(self) -> bool:
         """Has a call begun?"""
         return self._begun > 0
 
