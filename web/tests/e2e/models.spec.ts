@@ -125,8 +125,9 @@ test('the cheapest come first where somebody wants that', async ({ persona }) =>
 test('a reply that ended unseen is taken off what is left', async ({ persona }) => {
   const alice = await persona('alice', { plan: 'free' });
   await alice.page.goto('/');
+  const accepted = alice.page.waitForResponse(/\/messages$/);
   await alice.ask('Hello?', { text: 'Hello.', ttft_ms: 1500 });
-  await alice.page.waitForURL(/\/chat\//);
+  await accepted;
   await alice.page.reload();
   await alice.settled();
   await expect(alice.page.getByText('9 of 10 free messages left')).toBeVisible();
