@@ -19,6 +19,7 @@ from typing import IO
 BAD_FILE = 65
 
 SOURCE_ROOT = Path(__file__).resolve().parents[1]
+_PYTHONPATH = f"{SOURCE_ROOT}{os.pathsep}{SOURCE_ROOT.parent}"
 
 
 def start(
@@ -31,7 +32,7 @@ def start(
         stdin=stdin,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        env={"PYTHONPATH": str(SOURCE_ROOT)},
+        env={"PYTHONPATH": _PYTHONPATH},
         cwd="/",
     )
 

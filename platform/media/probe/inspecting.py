@@ -3,14 +3,14 @@
 import asyncio
 import signal
 import subprocess
-import threading
-from collections.abc import Hashable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Hashable, Sequence
+from contextlib import suppress
 from typing import IO, cast
 
 import msgspec
 import structlog
 
+from common.confined_answers import ended_after
 from common.confinement import BAD_FILE, start
 from common.errors import ServiceUnavailable
 from common.loop_local import LoopLocal
@@ -91,7 +91,7 @@ async def inspect_stills(
 def _check_stills(
     process: "subprocess.Popen[bytes]", stills: Sequence[bytes], seconds: float
 ) -> None:
-    with _ended_after(process, seconds) as is_late:
+    with ended_after(process, seconds) as is_late:
         for index, data in enumerate(stills):
             answer = _answer(process, data)
             if not answer:
@@ -118,30 +118,10 @@ def _answer(process: "subprocess.Popen[bytes]", data: bytes) -> bytes:
 
 
 def _outcome(process: "subprocess.Popen[bytes]", seconds: float) -> Inspected:
-    with _ended_after(process, seconds) as is_late:
+    with ended_after(process, seconds) as is_late:
         output = cast(IO[bytes], process.stdout).read(_MAX_OUTPUT)
     check_end(process.returncode, output, is_late=is_late.is_set())
     return _read(output)
-
-
-@contextmanager
-def _ended_after(process: "subprocess.Popen[bytes]", seconds: float) -> Iterator[threading.Event]:
-    """A block with a process that has ended after it. After so many `seconds` it is killed, and the
-    event set."""
-    is_late = threading.Event()
-
-    def end() -> None:
-        is_late.set()
-        process.kill()
-
-    deadline = threading.Timer(seconds, end)
-    deadline.start()
-    try:
-        # What it has not read may be left.
-        with suppress(BrokenPipeError), process:
-            yield is_late
-    finally:
-        deadline.cancel()
 
 
 def check_end(status: int, output: bytes, *, is_late: bool) -> None:
