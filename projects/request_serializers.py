@@ -99,8 +99,14 @@ class RunInputSerializer(serializers.Serializer[Any]):
         return branch
 
     def validate(self, values: dict[str, Any]) -> dict[str, Any]:
-        if values.get("workspace_id") is not None and not values.get("repository"):
+        has_workspace, repository = values.get("workspace_id") is not None, values.get("repository")
+        if has_workspace and not repository:
             raise serializers.ValidationError({"repo": "Name a repository of the workspace."})
+        if repository and not has_workspace:
+            problem = "Name the workspace that the repository is reached by."
+            raise serializers.ValidationError({"workspace_id": problem})
+        if values.get("branch") and not repository:
+            raise serializers.ValidationError({"repo": "Name the repository of the branch."})
         return values
 
 

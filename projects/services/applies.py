@@ -6,11 +6,10 @@ order may have written is noted before the branch is changed, so that a process 
 moment leaves a row from which the repository tells what happened.
 """
 
-import math
 from collections.abc import Collection
 from datetime import timedelta
+from email.utils import parseaddr
 from typing import Final, TypedDict, Unpack
-from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.conf import settings
@@ -24,7 +23,7 @@ from billing.services import idempotency
 from billing.types import RequestKey
 from common.errors import DomainError, ValidationFailed
 from integrations.githosts.errors import EmptyRepository
-from integrations.githosts.types import Author, GitHost, HostKind, Repository
+from integrations.githosts.types import GitHost, HostKind, Person, Repository
 from integrations.workspaces.errors import HostUnavailable
 from integrations.workspaces.models import Checkout, Workspace
 from integrations.workspaces.services.checkouts import workspace_of
@@ -38,16 +37,16 @@ from integrations.workspaces.services.writing import (
 )
 from projects import events
 from projects.errors import (
-    ApplyInProgress,
     ClaimLapsed,
     NothingConnected,
     NothingStaged,
     RunExecuting,
 )
 from projects.models import Apply, AttemptFile, Run
-from projects.selectors.changes import Change, changes_of, to_write
+from projects.selectors.changes import Change, changes_of, status_of, to_write
 from projects.selectors.files import proposal_of
 from projects.selectors.lookup import get_run
+from projects.services.apply_claims import check_no_claim, in_progress
 from projects.services.apply_ends import (
     Ending,
     end_apply,
@@ -58,12 +57,15 @@ from projects.services.apply_ends import (
 from projects.services.apply_settlement import end_unannounced, settle_lapsed
 from projects.services.locks import lock_run
 from projects.services.log import append_events
-from projects.services.pull_requests import FAILED, PullRequest, open_pull_request
+from projects.services.pull_requests import PullRequest, open_pull_request
 from projects.types import MAX_APPLIED_BYTES, MAX_APPLIED_FILES, RunStatus
 
 CLAIM: Final = timedelta(seconds=120)
 # No write begins with less left of its claim: a call takes up to 20 seconds.
 _MARGIN: Final = timedelta(seconds=25)
+# What Git leaves out of a name, within it and at its ends (ident.c).
+_NOT_IN_A_NAME: Final = dict.fromkeys(map(ord, "<>\n"), " ")
+_STRIPPED: Final = " .,:;\"\\'"
 _EXECUTING = frozenset({RunStatus.QUEUED, RunStatus.RUNNING})
 
 
@@ -113,7 +115,7 @@ def discard(*, user: User, run_id: UUID, paths: Collection[str] | None = None) -
     with transaction.atomic():
         run = lock_run(user, run_id)
         changes = _chosen(run, paths)
-        _check_no_claim(run)
+        check_no_claim(run)
         ids = [file_id for change in changes for file_id in change.file_ids]
         AttemptFile.objects.filter(pk__in=ids).update(discarded_at=Now())
         append_events(run=run, events=[events.changes_discarded([each.path for each in changes])])
@@ -142,16 +144,16 @@ def _claim(
     if applied is not None:
         earlier = run.applies.get(pk=applied)
         if earlier.ended_at is None:
-            raise _in_progress(earlier)
+            raise in_progress(earlier)
         return earlier, None
     if run.status in _EXECUTING or run.rows.active_steps():
         raise RunExecuting
-    retried = _lacks_pull_request(run) if pull_request and paths is None else None
+    retried = _lacks_pull_request(run, branch) if pull_request and paths is None else None
     changes = _chosen(run, paths) if retried is None else []
     if run.checkout is None:
         raise NothingConnected
     workspace = workspace_of(run.checkout)
-    _check_no_claim(run)
+    check_no_claim(run)
     _check_size(changes)
     proposal = proposal_of(run)
     target = target or proposal["target"]
@@ -198,23 +200,14 @@ def _chosen(run: Run, paths: Collection[str] | None) -> list[Change]:
     return [each for each in changes if each.path in paths]
 
 
-def _lacks_pull_request(run: Run) -> Apply | None:
-    """The latest order, where its pull request has failed and nothing else is left to be done."""
-    last = run.applies.order_by("id").last()
-    has_failed = last is not None and last.error is not None and last.error["code"] == FAILED
-    return last if has_failed and not changes_of(run) else None
-
-
-def _check_no_claim(run: Run) -> None:
-    order = run.applies.filter(ended_at=None).first()
-    if order is not None:
-        raise _in_progress(order)
-
-
-def _in_progress(order: Apply) -> ApplyInProgress:
-    """Says when the order has ended for certain. Most end sooner."""
-    left = (order.claim_until - timezone.now()).total_seconds()
-    return ApplyInProgress(retry_after=max(1, math.ceil(left)))
+def _lacks_pull_request(run: Run, branch: str) -> Apply | None:
+    """The latest order for a branch (that of this name, or "" for any), where it has no pull
+    request and nothing else is left to be done."""
+    orders = run.applies.filter(target="branch").exclude(ended_at=None)
+    last = (orders.filter(branch=branch) if branch else orders).order_by("id").last()
+    if last is None or last.pull_request_url or status_of(last) != "applied":
+        return None
+    return last if not changes_of(run) else None
 
 
 def _check_size(changes: list[Change]) -> None:
@@ -273,7 +266,6 @@ def _request(
     order: Apply, checkout: Checkout, workspace: Workspace, changes: list[Change]
 ) -> WriteRequest:
     run = order.run
-    host = urlsplit(settings.PUBLIC_BASE_URL).hostname or "localhost"
     scopes = workspace.scopes
     return WriteRequest(
         repository=checkout.repository,
@@ -282,13 +274,20 @@ def _request(
         tree=checkout.entries,
         changes=to_write(run, changes),
         message=order.message,
-        author=Author(f"{settings.PRODUCT_NAME}: {run.title}"[:100], f"{run.pk}@{host}"),
+        author=Person(_name_of(run.account), run.account.email),
+        committer=Person(settings.PRODUCT_NAME, parseaddr(settings.DEFAULT_FROM_EMAIL)[1]),
         key=order.pk,
         trailers={"Project-Run": str(run.pk)},
         may_write_workflows=scopes is None
         or checkout.provider != HostKind.GITHUB
         or "workflow" in scopes,
     )
+
+
+def _name_of(user: User) -> str:
+    """The name in a commit, without what Git takes for its ends; else the begin of the address."""
+    name = " ".join(user.name.translate(_NOT_IN_A_NAME).split()).strip(_STRIPPED)
+    return name or user.email.partition("@")[0]
 
 
 def _announce(order: Apply) -> Announce:

@@ -28,6 +28,7 @@ from projects.selectors.candidate_models import default_planner
 from projects.services import steps
 from projects.services.admission import check_first_step, check_limit
 from projects.services.advance import advance, close, pause
+from projects.services.apply_claims import check_no_claim
 from projects.services.locks import lock_run
 from projects.services.log import append_events
 from projects.types import (
@@ -167,11 +168,12 @@ def pause_run(*, user: User, run_id: UUID) -> None:
 @transaction.atomic
 def resume(*, user: User, run_id: UUID) -> None:
     """Let a paused run go on; a plan that waited is approved by that. A running run stays as it is.
-    Raises NotFound, InvalidState where the run has ended, RunLimitReached."""
+    Raises NotFound, InvalidState where the run has ended, RunLimitReached, ApplyInProgress."""
     run = lock_run(user, run_id)
     _check_open(run, "resume")
     if run.status != RunStatus.PAUSED:
         return
+    check_no_claim(run)
     check_limit(user=user)
     reopen(run=run)
     if run.has_plan:

@@ -14,6 +14,7 @@ from projects.outputs import OutputFile, summary_of
 from projects.services import attempts, deliverables, final_text, steps
 from projects.services.admission import check_limit
 from projects.services.advance import advance
+from projects.services.apply_claims import check_no_claim
 from projects.services.locks import lock_subtask
 from projects.services.log import append_events
 from projects.services.runs import reopen
@@ -35,11 +36,13 @@ def reassign(
     """Give a subtask to another model. One that runs is stopped, and begins again; one that has
     ended begins again, and what depends on it. A run that has ended goes on.
 
-    Raises NotFound, InvalidState where the run is cancelled, RunLimitReached, TooManyAttempts.
+    Raises NotFound, InvalidState where the run is cancelled, RunLimitReached, TooManyAttempts,
+    ApplyInProgress.
     """
     subtask = lock_subtask(user, run_id, subtask_id)
     run = subtask.run
     _check_room(subtask)
+    check_no_claim(run)
     new_events = _reopen(run)
     was, has_begun = subtask.model, subtask.status != SubtaskStatus.QUEUED
     subtask.model, subtask.assigned_by = model, AssignedBy.USER
@@ -72,13 +75,14 @@ def replace(
     depends on it begins again. A run that has ended goes on.
 
     Raises NotFound, InvalidState where the run is cancelled, SubtaskRunning, RunLimitReached,
-    TooManyAttempts.
+    TooManyAttempts, ApplyInProgress.
     """
     subtask = lock_subtask(user, run_id, subtask_id)
     run = subtask.run
     _check_room(subtask)
     if subtask.status == SubtaskStatus.RUNNING:
         raise SubtaskRunning
+    check_no_claim(run)
     new_events = _reopen(run)
     attempt = _write(subtask, content, files)
     subtask.current, subtask.status, subtask.error = attempt, SubtaskStatus.COMPLETED, None

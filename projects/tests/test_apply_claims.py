@@ -15,10 +15,12 @@ from django.db.models import F
 from django.utils import timezone
 
 from integrations.githosts.tests.hosted import git
-from projects.models import Apply
+from projects.models import Apply, Run
 from projects.services.apply_ends import Ending, end_apply
 from projects.services.apply_settlement import settle_all_lapsed
+from projects.tests.principal import BALANCE_ONLY
 from projects.tests.reviewer import CHANGES, Reviewer
+from projects.types import RunStatus
 from tests.follow import wait_until
 from work.leases.models import Lease
 
@@ -71,6 +73,32 @@ def test_it_is_owned_by_a_process_that_lives(reviewer_on_github: Reviewer) -> No
     assert lease.kind == "web"
     assert lease.expires_at is not None
     assert lease.expires_at > timezone.now()
+
+
+def test_what_is_being_written_is_not_changed(reviewer_on_github: Reviewer) -> None:
+    reviewer, alice = reviewer_on_github, reviewer_on_github.alice
+    run = reviewer.staged(**CHANGES)
+    order = left_open(reviewer, run, announced=True)
+    about = {"subtask_id": run["subtasks"][0]["id"]}
+    Run.objects.filter(pk=run["id"]).update(status=RunStatus.PAUSED, pause_reason="user")
+    acts: list[tuple[str, dict[str, Any]]] = [
+        ("replace", {**about, "content": "Mine."}),
+        ("reassign", {**about, "model_key": BALANCE_ONLY}),
+        ("control", {"action": "resume"}),
+        ("changes/discard", {}),
+        ("changes/apply", {}),
+    ]
+    for path, body in acts:
+        answer = alice.send("POST", f"/sessions/{run['id']}/{path}", **body)
+        assert (answer.status_code, answer.json()["code"]) == (409, "apply_in_progress"), path
+        assert int(answer.headers["retry-after"]) > 0
+    Run.objects.filter(pk=run["id"]).update(status=RunStatus.COMPLETED, pause_reason="")
+
+    write_late(reviewer, order)
+    Apply.objects.filter(pk=order.pk).update(claim_until=timezone.now())
+    settle_all_lapsed()
+    reviewer.stage(run, {"README.md": "# Third\n"})
+    assert [file["path"] for file in reviewer.changes(run)["files"]] == ["README.md"]
 
 
 def test_another_order_is_taken_when_the_lease_of_a_dead_process_has_ended(

@@ -111,9 +111,8 @@ def test_a_clone_of_the_branch_shows_what_was_approved(reviewer: Reviewer, tmp_p
     names = git(folder, "diff", "--name-only", "HEAD~1").splitlines()
     assert names == sorted(diffs)
     assert git(folder, "ls-files", "--stage", "run.sh").startswith("100755")
-    shown = git(folder, "log", "-1", "--format=%an|%s|%(trailers)")
-    assert "Write about the sea." in shown.split("|")[0]
-    assert shown.split("|")[1] == "Write about the sea."
+    shown = git(folder, "log", "-1", "--format=%s|%(trailers)")
+    assert shown.split("|")[0] == "Write about the sea."
     assert f"Project-Run: {run['id']}" in shown
     assert result["commit_url"].endswith(result["commit_sha"])
 

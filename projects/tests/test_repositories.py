@@ -192,6 +192,7 @@ def test_what_was_read_goes_with_the_run(on_github: Developer) -> None:
         ({"branch": "a..b"}, "branch"),
         ({"branch": "a b"}, "branch"),
         ({"branch": "-x"}, "branch"),
+        ({"branch": "HEAD"}, "branch"),
         ({"branch": "x" * 300}, "branch"),
         ({"workspace_id": "x"}, "workspace_id"),
     ],
@@ -221,6 +222,23 @@ def test_a_workspace_of_somebody_else_is_not_there(
             "POST", "/sessions", prompt="x", workspace_id=workspace_id, repo="alice/site"
         )
         assert answer.status_code == 404
+
+
+def test_a_repository_needs_a_workspace_and_a_branch_a_repository(on_github: Developer) -> None:
+    """Otherwise a run would be paid that works on nothing."""
+    alice, where = on_github.alice, on_github.where()
+    bodies: list[tuple[Shape, str, str]] = [
+        ({"repo": where["repo"]}, "workspace_id", "the workspace that the repository is reached"),
+        ({"repo": where["repo"], "workspace_id": None}, "workspace_id", "the workspace that"),
+        ({"branch": "main"}, "repo", "the repository of the branch"),
+    ]
+    for body, field, words in bodies:
+        answer = alice.send("POST", "/sessions", prompt="Write.", **body)
+        assert (answer.status_code, answer.json()["code"]) == (422, "validation_failed"), body
+        [error] = answer.json()["errors"]
+        assert error["loc"] == [field]
+        assert words in error["msg"]
+    assert not Run.objects.filter(account=alice.user).exists()
 
 
 def test_a_dead_token_begins_nothing(developer: Developer) -> None:

@@ -28,6 +28,7 @@ from events.replay import describes_replay, replay_session
 from integrations.workspaces.errors import HostBusy, HostUnavailable, WorkspaceNeedsReauth
 from media.files.errors import UploadNotFound
 from projects.errors import (
+    ApplyInProgress,
     InvalidState,
     RunLimitReached,
     SubtaskRunning,
@@ -157,7 +158,10 @@ class SessionViewSet(ViewSet):
     @extend_schema(
         operation_id="controlRun",
         request=ControlInputSerializer,
-        responses={200: RunSerializer, **error_responses(InvalidState, RunLimitReached)},
+        responses={
+            200: RunSerializer,
+            **error_responses(InvalidState, RunLimitReached, ApplyInProgress),
+        },
     )
     def control(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
         """Pause, resume or cancel a run.
@@ -190,7 +194,7 @@ class SessionViewSet(ViewSet):
         request=ReassignInputSerializer,
         responses={
             202: RunSerializer,
-            **error_responses(InvalidState, TooManyAttempts, RunLimitReached),
+            **error_responses(InvalidState, TooManyAttempts, RunLimitReached, ApplyInProgress),
         },
     )
     def reassign(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
@@ -208,7 +212,10 @@ class SessionViewSet(ViewSet):
         request=ReplaceInputSerializer,
         responses={
             200: RunSerializer,
-            **error_responses(InvalidState, SubtaskRunning, TooManyAttempts, RunLimitReached),
+            **error_responses(
+                *(InvalidState, SubtaskRunning, TooManyAttempts, RunLimitReached),
+                ApplyInProgress,
+            ),
         },
     )
     def replace(self, request: AuthenticatedRequest, session_id: UUID) -> Response:

@@ -21,6 +21,7 @@ from integrations.githosts.types import (
     Change,
     Commit,
     Entry,
+    Person,
     Repository,
     RepositoryPage,
     TokenInfo,
@@ -137,12 +138,12 @@ class GitHub(RestClient):
 
     def write(self, commit: Commit, *, announce: Callable[[str], None]) -> str:
         path = _path(commit.repository)
-        author = {"name": commit.author.name, "email": commit.author.email}
         body = {
             "message": commit.full_message,
             "tree": self._create_tree(commit),
             "parents": [commit.parent],
-            "author": author,
+            "author": _person(commit.author),
+            "committer": _person(commit.committer),
         }
         sha = name_of(self.post(f"{path}/git/commits", body), "sha")
         announce(sha)
@@ -222,6 +223,10 @@ class GitHub(RestClient):
 
 def _path(name: str) -> str:
     return f"/repos/{quoted_path(name)}"
+
+
+def _person(person: Person) -> dict[str, str]:
+    return {"name": person.name, "email": person.email}
 
 
 def _tree_rows(change: Change, commit: Commit, blobs: dict[str, str]) -> list[dict[str, Any]]:

@@ -86,7 +86,9 @@ class Change(Struct, frozen=True, kw_only=True):
     mode: str = FILE
 
 
-class Author(Struct, frozen=True):
+class Person(Struct, frozen=True):
+    """Whose name and address a commit bears."""
+
     name: str
     email: str
 
@@ -94,7 +96,8 @@ class Author(Struct, frozen=True):
 class Commit(Struct, frozen=True, kw_only=True):
     """A commit to write on top of `parent`, the newest commit of `branch`, or where `is_new` that
     of the branch it begins at. `tree` are the entries at `parent`, by path. `trailers` end the
-    message; the last one is `Apply-Id` with the `key`, by which the commit is found again."""
+    message; the last one is `Apply-Id` with the `key`, by which the commit is found again.
+    GitLab takes no `committer`: there it is the owner of the token."""
 
     repository: str
     branch: str
@@ -103,7 +106,8 @@ class Commit(Struct, frozen=True, kw_only=True):
     tree: Mapping[str, Entry]
     changes: Sequence[Change]
     message: str
-    author: Author
+    author: Person
+    committer: Person
     key: UUID
     trailers: Mapping[str, str] = {}
 

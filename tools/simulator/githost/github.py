@@ -11,7 +11,7 @@ import pygit2
 from simulator.githost.exchange import Answer, Refusal, Request, page_of
 from simulator.githost.moves import moved, number_path
 from simulator.githost.names import branch_is_bad, path_is_bad
-from simulator.githost.repositories import Changes, Entry, Repository
+from simulator.githost.repositories import Changes, Entry, Person, Repository
 
 _MOST_ENTRIES = 100_000
 _MODES = ("100644", "100755", "040000", "160000", "120000")
@@ -161,16 +161,12 @@ class _Tree(msgspec.Struct):
     base_tree: str | None = None
 
 
-class _Person(msgspec.Struct):
-    name: str
-    email: str
-
-
 class _Commit(msgspec.Struct):
     message: str
     tree: str
     parents: list[str] = []
-    author: _Person | None = None
+    author: Person | None = None
+    committer: Person | None = None
 
 
 class _Ref(msgspec.Struct):
@@ -238,8 +234,8 @@ def create_commit(request: Request) -> Answer:
         raise Refusal(422, "Tree SHA does not exist")
     if any(found.find_commit(each) is None for each in body.parents):
         raise Refusal(422, "Parent SHA does not exist or is not a commit object")
-    author = body.author or _Person(request.token.login, f"{request.token.login}@example.com")
-    sha = found.write_commit(tree.id, body.parents, body.message, author.name, author.email)
+    author = body.author or request.token.owner
+    sha = found.write_commit(tree.id, body.parents, body.message, author, body.committer)
     return Answer(_git_commit(_commit_of(found, sha)), 201)
 
 

@@ -8,7 +8,7 @@ import pygit2
 
 from simulator.githost.exchange import Refusal, Request
 from simulator.githost.names import branch_is_bad, path_is_bad
-from simulator.githost.repositories import Repository
+from simulator.githost.repositories import Person, Repository
 
 _STALE = "You are attempting to update a file that has changed since you started editing it."
 
@@ -53,12 +53,13 @@ def write_commit(request: Request, found: Repository) -> str:
     for action in body.actions:
         files.apply(action)
     tree = found.write_tree(commit.tree if commit is not None else None, files.changes)
+    owner = request.token.owner
     sha = found.write_commit(
         tree,
         [parent] if parent is not None else [],
         body.commit_message,
-        body.author_name or request.token.login,
-        body.author_email,
+        Person(body.author_name or owner.name, body.author_email or owner.email),
+        owner,
     )
     found.set_branch(body.branch, sha)
     return sha

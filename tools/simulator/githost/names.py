@@ -2,7 +2,9 @@
 
 import re
 
-_BAD_BRANCH = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock(/|$)|[./]$|^[/.-]|^$")
+_BAD_BRANCH = re.compile(
+    r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock(/|\Z)|[./]\Z|^[/.-]|^(@|HEAD)?\Z"
+)
 
 
 def branch_is_bad(name: str) -> bool:

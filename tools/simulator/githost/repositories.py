@@ -15,7 +15,20 @@ import pygit2
 from pygit2.enums import SortMode
 
 _KEPT_LISTINGS = 16
-_NAME, _EMAIL = "Somebody Else", "somebody@example.com"
+
+
+class Person(msgspec.Struct, frozen=True):
+    """Whose name and address a commit bears."""
+
+    name: str
+    email: str
+
+    @property
+    def signature(self) -> pygit2.Signature:
+        return pygit2.Signature(self.name, self.email)
+
+
+SOMEBODY = Person("Somebody Else", "somebody@example.com")
 
 
 class FileContent(msgspec.Struct, forbid_unknown_fields=True):
@@ -213,28 +226,25 @@ class Repository:
         tree: pygit2.Oid,
         parents: list[str],
         message: str,
-        name: str = _NAME,
-        email: str = _EMAIL,
+        author: Person = SOMEBODY,
+        committer: Person | None = None,
     ) -> str:
         """A commit that belongs to no branch yet."""
-        author = pygit2.Signature(name or _NAME, email or _EMAIL)
-        return str(self.git.create_commit(None, author, author, message, tree, parents))
+        names = author.signature, (committer or author).signature
+        return str(self.git.create_commit(None, *names, message, tree, parents))
 
     def commit_files(
         self,
         branch: str,
         files: Mapping[str, FileContent | None],
         message: str,
-        *,
-        name: str = _NAME,
-        email: str = _EMAIL,
     ) -> str:
         """Commit to a branch, which begins at the default branch where it does not exist."""
         parent = self.tip(branch) or self.tip(self.settings.default_branch)
         commit = self.find_commit(parent) if parent is not None else None
         changes = {path: self._stored(file) for path, file in files.items()}
         tree = self.write_tree(commit.tree if commit is not None else None, changes)
-        sha = self.write_commit(tree, [parent] if parent else [], message, name, email)
+        sha = self.write_commit(tree, [parent] if parent else [], message)
         self.set_branch(branch, sha)
         return sha
 

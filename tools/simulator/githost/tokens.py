@@ -8,6 +8,8 @@ from typing import Literal
 import msgspec
 from msgspec import field
 
+from simulator.githost.repositories import Person
+
 HostName = Literal["github", "gitlab"]
 Kind = Literal["classic", "fine_grained", "oauth", "project"]
 
@@ -27,6 +29,11 @@ class Token(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     )
     repositories: list[str] | None = None
     expires_at: datetime | None = None
+
+    @property
+    def owner(self) -> Person:
+        """Whose name commits bear that say no other."""
+        return Person(self.login, f"{self.login}@example.com")
 
     @property
     def is_expired(self) -> bool:

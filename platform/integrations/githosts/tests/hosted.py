@@ -7,7 +7,7 @@ from typing import Any
 from uuid import uuid4
 
 from integrations.githosts.registry import connect
-from integrations.githosts.types import Author, Change, Commit, Entry, GitHost, HostKind
+from integrations.githosts.types import Change, Commit, Entry, GitHost, HostKind, Person
 from simulator.githost.client import GitHostControl
 from simulator.process import RunningSimulator
 
@@ -16,7 +16,8 @@ FILES: dict[str, Any] = {
     "run.sh": {"content": "#!/bin/sh\n", "mode": "100755"},
     "src/app.py": "print(1)\n",
 }
-AUTHOR = Author("A run", "run@example.com")
+AUTHOR = Person("Alice", "alice@example.com")
+COMMITTER = Person("The platform", "noreply@example.com")
 
 
 @dataclass
@@ -123,6 +124,7 @@ def commit_on(
         changes=changes,
         message="Change the site",
         author=AUTHOR,
+        committer=COMMITTER,
         key=uuid4(),
     )
 

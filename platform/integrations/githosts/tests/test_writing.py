@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from integrations.githosts.errors import BranchProtected, TipMoved
 from integrations.githosts.tests.hosted import FILES, Hosted, commit_on, git
-from integrations.githosts.types import EXECUTABLE, Change
+from integrations.githosts.types import EXECUTABLE, Change, HostKind
 from integrations.safe_http.errors import AccessRefused, HostError, HostFailed, Rejected
 
 CHANGES = (
@@ -43,15 +43,25 @@ def test_one_commit_has_all_changes_and_nothing_else(hosted: Hosted, tmp_path: P
     assert git(folder, "ls-files", "--stage", "run.sh").startswith(EXECUTABLE)
 
 
-def test_the_commit_names_its_author_and_its_key(hosted: Hosted, tmp_path: Path) -> None:
+def test_the_commit_names_its_author_its_committer_and_its_key(
+    hosted: Hosted, tmp_path: Path
+) -> None:
+    """GitLab takes no committer: it is the owner of the token."""
     with hosted.connect() as host:
         commit = commit_on(host, hosted, UPDATE)
         host.write(commit, announce=nothing)
     folder = hosted.clone(tmp_path / "clone", "ai/change")
-    shown = git(folder, "log", "-1", "--format=%an <%ae>%n%s%n%(trailers:key=Apply-Id,valueonly)")
-    assert shown.split() == [
-        *["A", "run", "<run@example.com>", "Change", "the", "site"],
+    form = "--format=%an <%ae>%n%cn <%ce>%n%s%n%(trailers:key=Apply-Id,valueonly)"
+    committers = {
+        HostKind.GITHUB: "The platform <noreply@example.com>",
+        HostKind.GITLAB: f"{hosted.login} <{hosted.login}@example.com>",
+    }
+    assert git(folder, "log", "-1", form).splitlines() == [
+        "Alice <alice@example.com>",
+        committers[hosted.kind],
+        "Change the site",
         str(commit.key),
+        "",
     ]
 
 

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from common.errors import DomainError
 from integrations.githosts.errors import BranchProtected, TipMoved
-from integrations.githosts.types import Author, Commit, Entry, GitHost
+from integrations.githosts.types import Commit, Entry, GitHost, Person
 from integrations.safe_http.errors import AccessRefused, HostError, HostFailed, Rejected
 from integrations.workspaces.changes import WORKFLOWS, FileFault, Fitting, StagedChange, fit
 
@@ -39,7 +39,8 @@ class WriteRequest(Struct, frozen=True, kw_only=True):
     tree: Mapping[str, Entry]
     changes: tuple[StagedChange, ...]
     message: str
-    author: Author
+    author: Person
+    committer: Person
     key: UUID
     trailers: Mapping[str, str]
     may_write_workflows: bool
@@ -128,6 +129,7 @@ class _Writing:
             changes=fitting.changes,
             message=request.message,
             author=request.author,
+            committer=request.committer,
             key=request.key,
             trailers=request.trailers,
         )

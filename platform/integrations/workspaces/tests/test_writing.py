@@ -13,7 +13,7 @@ import pygit2
 import pytest
 
 from integrations.githosts.registry import connect
-from integrations.githosts.tests.hosted import AUTHOR
+from integrations.githosts.tests.hosted import AUTHOR, COMMITTER
 from integrations.githosts.types import EXECUTABLE, FILE, SUBMODULE, SYMLINK, HostKind, Op
 from integrations.workspaces.changes import StagedChange, blob_id
 from integrations.workspaces.services.writing import WriteRequest, Written, write_changes
@@ -119,6 +119,7 @@ def written(case: Case, simulator: RunningSimulator) -> tuple[Written, pygit2.Re
                 changes=case.changes,
                 message="Change",
                 author=AUTHOR,
+                committer=COMMITTER,
                 key=uuid4(),
                 trailers={},
                 may_write_workflows=True,
