@@ -1,4 +1,4 @@
-"""Edits of a file: blocks that each replace a passage, which has to be in the file exactly once.
+"""Edits of a file: each replaces a passage, which has to be in the file exactly once.
 
 Line ends are compared as they are read: a passage of a file with CRLF is found by lines that end
 with LF alone. Lines that no edit changes keep their own line ends, and new lines have those of the
@@ -21,6 +21,10 @@ class Edit(Struct, frozen=True):
 
 class UnfitEdit(Exception):
     """An edit does not fit; the text is a sentence for its author."""
+
+
+_ABSENT = "The old passage is not in the file. Copy it exactly, with its spaces."
+_AMBIGUOUS = "The old passage is in the file more than once. Give more lines around it."
 
 
 class _Line(Struct, frozen=True):
@@ -46,6 +50,39 @@ def edited(content: str, edits: Sequence[Edit]) -> str:
     for start, end, new in reversed(passages):
         _replace(lines, start, end, new.split("\n") if new else [], usual)
     return "".join(line.text + line.end for line in lines)
+
+
+def replaced(content: str, old: str, new: str) -> str:
+    """The content with one passage replaced, which may begin and end within lines. Raises
+    UnfitEdit."""
+    lines = _lines(content)
+    text, old, new = "\n".join(line.text for line in lines), _unix(old), _unix(new)
+    start = text.find(old) if old else -1
+    if start < 0:
+        raise UnfitEdit(
+            _ABSENT if old else "The old passage is empty. To write a file, write it whole."
+        )
+    if text.find(old, start + 1) >= 0:
+        raise UnfitEdit(_AMBIGUOUS)
+    if old == new:
+        raise UnfitEdit("The new passage is the old one.")
+    end = start + len(old)
+    before, after = text[:start].rpartition("\n")[2], text[end:].partition("\n")[0]
+    first, last = text.count("\n", 0, start), text.count("\n", 0, end)
+    usual = _usual_end(lines, "\n")
+    _replace(lines, first, last + 1, f"{before}{new}{after}".split("\n"), usual)
+    return "".join(line.text + line.end for line in lines)
+
+
+def with_line_ends(content: str, base: str) -> str:
+    """The content with the line ends of `base`, and a last line end where that has one: models
+    write neither."""
+    if not content:
+        return content
+    lines = content.replace("\r\n", "\n").rstrip("\n").split("\n")
+    ends_with_one = base.endswith("\n") or not base
+    end = "\r\n" if "\r\n" in base and "\n" not in base.replace("\r\n", "") else "\n"
+    return end.join(lines) + (end if ends_with_one else "")
 
 
 def _unix(text: str) -> str:

@@ -20,7 +20,7 @@ def find_object(text: str) -> dict[str, Any] | None:
     if found is None:
         return None
     try:
-        return {_storable(key): _with_storable_texts(value) for key, value in found[1].items()}
+        return {_storable(key): with_storable_texts(value) for key, value in found[1].items()}
     except RecursionError:
         return None
 
@@ -40,14 +40,15 @@ def _objects(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
             start = text.find("{", end)
 
 
-def _with_storable_texts(value: Any) -> Any:
+def with_storable_texts(value: Any) -> Any:
+    """The value with texts that can be stored, as in `find_object`. Raises RecursionError."""
     match value:
         case str():
             return _storable(value)
         case list():
-            return [_with_storable_texts(each) for each in value]
+            return [with_storable_texts(each) for each in value]
         case dict():
-            return {_storable(key): _with_storable_texts(each) for key, each in value.items()}
+            return {_storable(key): with_storable_texts(each) for key, each in value.items()}
     return value
 
 

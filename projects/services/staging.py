@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from integrations.githosts.types import SUBMODULE, SYMLINK
-from projects.file_edits import UnfitEdit, edited
+from projects.file_edits import UnfitEdit, edited, with_line_ends
 from projects.models import Run, Subtask
 from projects.outputs import MAX_FILE, FileFault, Op, OutputFile
 from projects.selectors.sources import current_contents
@@ -82,15 +82,6 @@ class _Fitting:
             return replace(file, op=op, content=content, edits=())
         if file.previous_path and not file.content.strip():
             return replace(file, content=base)
-        return _with_line_ends(file, base) if self._has_repository else file
-
-
-def _with_line_ends(file: OutputFile, base: str) -> OutputFile:
-    """The file with the line ends of `base`, and a last line end where that has one: models write
-    neither."""
-    if file.op == "delete" or not file.content:
-        return file
-    lines = file.content.replace("\r\n", "\n").rstrip("\n").split("\n")
-    ends_with_one = base.endswith("\n") or not base
-    end = "\r\n" if "\r\n" in base and "\n" not in base.replace("\r\n", "") else "\n"
-    return replace(file, content=end.join(lines) + (end if ends_with_one else ""))
+        if file.op == "delete" or not self._has_repository:
+            return file
+        return replace(file, content=with_line_ends(file.content, base))
