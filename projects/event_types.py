@@ -69,6 +69,7 @@ _STRING = serializers.CharField(read_only=True)
 _PLAN = {
     "plan": PlanSerializer(),
     "reason": serializers.CharField(read_only=True, allow_null=True),
+    "notes": serializers.ListField(child=_STRING),
 }
 _BEGUN = {"reason": serializers.ChoiceField([each.value for each in AttemptReason])}
 _DELIVERABLE = {"deliverable": DeliverableSerializer()}
@@ -106,7 +107,8 @@ PROJECT_EVENTS = [
     _run("updated", "what goes on in it has changed"),
     EventType(
         "plan.created",
-        "there is a plan. `reason` is `fallback` where the goal is the only subtask",
+        "there is a plan. `reason` is `fallback` where the goal is the only subtask, `partial` "
+        "where only a part of the planner's is sound; `notes` say what else was made of it",
         _PLAN,
     ),
     EventType("plan.updated", "the plan has changed", _PLAN),

@@ -84,9 +84,12 @@ def run_phase(run: Run) -> NewEvent:
     return NewEvent("run.phase", {"phase": run.phase})
 
 
-def plan_event(verb: str, run: Run, actor: str, reason: str = "") -> NewEvent:
-    """`plan.<verb>`, with the keys of the subtasks, which have events of their own."""
-    data = {"plan": PlanSerializer(run).data, "reason": reason or None}
+def plan_event(
+    verb: str, run: Run, actor: str, reason: str = "", notes: Sequence[str] = ()
+) -> NewEvent:
+    """`plan.<verb>`, with the keys of the subtasks, which have events of their own. `notes` say
+    what was made otherwise than the planner has said."""
+    data = {"plan": PlanSerializer(run).data, "reason": reason or None, "notes": [*notes]}
     return NewEvent(f"plan.{verb}", data, actor)
 
 

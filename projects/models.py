@@ -7,6 +7,7 @@ checked where they are read (`projects.plans`, `projects.outputs`).
 from collections.abc import Iterable
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 from uuid import UUID
 
 from django.db import connection, models
@@ -163,9 +164,9 @@ class Subtask(models.Model):
 class Attempt(models.Model):
     """One result of a subtask, by a model or, where `reason` is `replace`, by the user.
 
-    `faults` are the files that were left out, `[{"path", "message"}]`; `path` is None where the
-    answer itself ends early. `review` is what the
-    reviewer wrote, `{"model", "points", "issues"}`.
+    `faults` are the files that were left out or did not come, `[{"path", "message", "mended"}]`;
+    `path` is None where the answer itself ends early, and `mended` says that the file was made to
+    fit. `review` is what the reviewer wrote, `{"model", "points", "issues"}`.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -192,6 +193,11 @@ class Attempt(models.Model):
 
     def __str__(self) -> str:
         return f"{self.subtask_id} {self.number}"
+
+    @property
+    def open_faults(self) -> list[dict[str, Any]]:
+        """The faults that were not mended."""
+        return [each for each in self.faults if not each.get("mended")]
 
 
 class AttemptFile(models.Model):

@@ -33,6 +33,7 @@ from uuid import UUID
 
 from msgspec import Struct
 
+from projects.code_fences import without_fence
 from projects.file_edits import Edit
 from projects.paths import fault_of
 
@@ -62,20 +63,23 @@ _MOVES = ("move", "rename")
 class OutputFile(Struct, frozen=True):
     """A file to write; `content` is empty where it is to be deleted, and where there are `edits` of
     what it is now. One that is moved is created, and has its `previous_path`; without content and
-    edits it stays as it is."""
+    edits it stays as it is. `is_unfenced`: a code fence around the whole was taken off."""
 
     path: str
     op: Op
     content: str
     edits: tuple[Edit, ...] = ()
     previous_path: str = ""
+    is_unfenced: bool = False
 
 
 class FileFault(Struct, frozen=True):
-    """A file of an answer that cannot be used, and why."""
+    """A file of an answer that cannot be used, and why; where `mended`, what was done so that it
+    can be."""
 
     path: str
     message: str
+    mended: bool = False
 
 
 class Output(Struct, frozen=True, kw_only=True):
@@ -152,7 +156,10 @@ def _files(blocks: Iterator[_Block], mark: str) -> tuple[dict[str, OutputFile], 
         previous, lines = (
             _source(block.lines, mark) if word.lower() in _MOVES else ("", block.lines)
         )
-        path, content = path.strip(), "\n".join(lines)
+        path = path.strip()
+        unfenced = without_fence(path, lines)
+        lines = lines if unfenced is None else unfenced
+        content = "\n".join(lines)
         edits = _edits(lines, mark)
         message = (
             _fault_of(block, word, path, content)
@@ -167,7 +174,9 @@ def _files(blocks: Iterator[_Block], mark: str) -> tuple[dict[str, OutputFile], 
             continue
         op = _OPS[word.lower()]
         kept = "" if op == "delete" or edits else content
-        files[path] = OutputFile(path, op, kept, tuple(edits or ()), previous)
+        files[path] = OutputFile(
+            path, op, kept, tuple(edits or ()), previous, is_unfenced=unfenced is not None
+        )
     return files, faults
 
 

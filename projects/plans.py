@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from common.titles import one_line
 from projects.paths import MAX_PATH
+from projects.plan_files import faults_of_files
 from projects.types import (
     MAX_ACCEPTANCE,
     MAX_ACCEPTANCE_POINT,
@@ -49,12 +50,14 @@ class PlannedSubtask(Struct, frozen=True, kw_only=True):
 
 class Plan(Struct, frozen=True, kw_only=True):
     """A sound plan. The subtasks are in topological order; `final_instructions` are for the text
-    that makes one result of theirs."""
+    that makes one result of theirs. `notes` are sentences about what was made otherwise than its
+    author has said."""
 
     title: str
     summary: str
     subtasks: tuple[PlannedSubtask, ...]
     final_instructions: str = ""
+    notes: tuple[str, ...] = ()
 
 
 class UnsoundPlan(Exception):
@@ -65,23 +68,42 @@ class UnsoundPlan(Exception):
         self.faults = list(faults)[:_MAX_FAULTS]
 
 
-def read_plan(raw: Any, *, roster: Collection[str], max_subtasks: int) -> Plan:
-    """Read the JSON of a plan. `roster` are the ids of the models that may be suggested.
+class Known(Struct, frozen=True, kw_only=True):
+    """What a plan may name. `roster` are the ids of models; where `may_choose`, one that is not
+    among them is left to us. `files` are the paths that there are before the work begins, None
+    where it does not matter what is read. The files of the subtasks `settled` were accepted
+    before."""
+
+    roster: Collection[str]
+    max_subtasks: int
+    may_choose: bool = False
+    files: Collection[str] | None = None
+    settled: Collection[str] = ()
+
+
+def read_plan(raw: Any, known: Known) -> Plan:
+    """Read the JSON of a plan.
 
     Raises UnsoundPlan.
     """
-    reader = _Reader(roster, max_subtasks)
+    reader = _Reader(known)
     plan = reader.plan(raw)
-    faults = reader.faults or [*_faults_of_keys(plan.subtasks)]
+    faults = reader.faults or [
+        *_faults_of_keys(plan.subtasks),
+        *_faults_of_files(plan.subtasks, known),
+    ]
     if faults:
         raise UnsoundPlan(faults)
-    return _ordered(plan)
+    return replace(_ordered(plan, known), notes=tuple(reader.notes))
 
 
-def _ordered(plan: Plan) -> Plan:
-    """The plan in topological order, with a dependency where two subtasks would write one file.
-    Raises UnsoundPlan where dependencies form a cycle."""
+def _ordered(plan: Plan, known: Known) -> Plan:
+    """The plan in topological order, with a dependency where two subtasks would write one file, and
+    where one reads a file that another creates. Raises UnsoundPlan where dependencies form a
+    cycle."""
     graph = {each.key: set(each.depends_on) for each in plan.subtasks}
+    for reader, writer in _created_for(plan.subtasks, known):
+        graph[reader].add(writer)
     order = _sorted(graph)
     for earlier, later in _overlaps(plan.subtasks, order):
         graph[later].add(earlier)
@@ -131,6 +153,32 @@ def _sorted(graph: Mapping[str, Iterable[str]]) -> list[str]:
     return order
 
 
+def _faults_of_files(subtasks: Sequence[PlannedSubtask], known: Known) -> Iterator[str]:
+    for subtask in subtasks:
+        if subtask.key in known.settled:
+            continue
+        others = [each for each in subtasks if each.key != subtask.key]
+        yield from faults_of_files(
+            subtask.key,
+            reads=subtask.reads,
+            writes=subtask.writes,
+            others={path for each in others for path in each.writes},
+            files=known.files,
+        )
+
+
+def _created_for(subtasks: Sequence[PlannedSubtask], known: Known) -> Iterator[tuple[str, str]]:
+    """Pairs of subtasks of which the first reads a file that is not there before the second has
+    written it."""
+    for reader in subtasks:
+        if known.files is None or reader.key in known.settled:
+            continue
+        wanted = set(reader.reads).difference(known.files)
+        for writer in subtasks:
+            if writer.key != reader.key and wanted.intersection(writer.writes):
+                yield reader.key, writer.key
+
+
 def _overlaps(
     subtasks: Sequence[PlannedSubtask], order: Sequence[str]
 ) -> Iterator[tuple[str, str]]:
@@ -146,10 +194,10 @@ def _overlaps(
 class _Reader:
     """Reads the parts of a plan, and notes their faults."""
 
-    def __init__(self, roster: Collection[str], max_subtasks: int) -> None:
+    def __init__(self, known: Known) -> None:
         self.faults: list[str] = []
-        self._roster = roster
-        self._max_subtasks = max_subtasks
+        self.notes: list[str] = []
+        self._known = known
 
     def plan(self, raw: Any) -> Plan:
         if not isinstance(raw, dict):
@@ -171,10 +219,9 @@ class _Reader:
         if not isinstance(raw, list) or not raw:
             self.faults.append('"subtasks" is not a list of subtasks.')
             return ()
-        if len(raw) > self._max_subtasks:
-            self.faults.append(
-                f"The plan has {len(raw)} subtasks, and may have {self._max_subtasks}."
-            )
+        most = self._known.max_subtasks
+        if len(raw) > most:
+            self.faults.append(f"The plan has {len(raw)} subtasks, and may have {most}.")
             return ()
         return tuple(self._subtask(each, f"Subtask {n}") for n, each in enumerate(raw, start=1))
 
@@ -189,7 +236,7 @@ class _Reader:
             title=self._line(raw, "title", where),
             instructions=self._text(raw, "instructions", where, MAX_INSTRUCTIONS),
             acceptance=self._texts(raw, "acceptance", where, MAX_ACCEPTANCE, MAX_ACCEPTANCE_POINT),
-            depends_on=self._texts(raw, "depends_on", where, self._max_subtasks, MAX_KEY),
+            depends_on=self._texts(raw, "depends_on", where, self._known.max_subtasks, MAX_KEY),
             model=self._model(raw, where),
             output=self._line(raw, "output", where, required=False),
             reads=self._texts(raw, "reads", where, MAX_READS, MAX_PATH),
@@ -209,9 +256,13 @@ class _Reader:
         model = raw.get("model")
         if model in (None, ""):
             return None
-        if isinstance(model, str) and model in self._roster:
+        if isinstance(model, str) and model in self._known.roster:
             return model
-        self.faults.append(f'{where} suggests the model "{_short(model)}", which may not be used.')
+        fault = f'{where} suggests the model "{_short(model)}", which may not be used.'
+        if self._known.may_choose:
+            self.notes.append(f"{fault} Another was chosen.")
+        else:
+            self.faults.append(fault)
         return None
 
     def _line(self, raw: dict[str, Any], name: str, where: str, *, required: bool = True) -> str:

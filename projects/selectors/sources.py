@@ -3,8 +3,15 @@
 from collections.abc import Collection
 
 from integrations.githosts.types import SUBMODULE, SYMLINK
-from projects.models import AttemptFile, Subtask
+from projects.models import AttemptFile, Run, Subtask
 from projects.types import SubtaskStatus
+
+
+def nameable_files(run: Run) -> frozenset[str]:
+    """The paths that a plan may say that a subtask reads, whatever other subtasks write: those of
+    the repository and the names of uploads."""
+    entries = run.checkout.entries if run.checkout is not None else {}
+    return frozenset([*entries, *run.uploads.values_list("upload__name", flat=True)])
 
 
 def source_paths(subtask: Subtask) -> list[str]:

@@ -78,7 +78,7 @@ def _subtask(subtask: Subtask, slots: _SlotsByPlace, attempts: Sequence[Attempt]
         status=SubtaskStatus(subtask.status),
         result=_result(current),
         verdict=Verdict(current.verdict) if current is not None and current.verdict else None,
-        has_faults=current is not None and bool(current.faults),
+        has_faults=current is not None and bool(current.open_faults),
         revisions=_revisions([attempt.reason for attempt in attempts]),
         reason=AttemptReason(subtask.reason),
         slot=slots.get(subtask.pk, Slot()),

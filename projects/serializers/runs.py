@@ -161,17 +161,19 @@ class AttemptFileSerializer(serializers.ModelSerializer[AttemptFile]):
 
 @extend_schema_serializer(component_name="ProjectAttemptFault")
 class AttemptFaultSerializer(serializers.Serializer[Any]):
-    """Why a file of an attempt was left out."""
+    """Why a file of an attempt was left out, or did not come; where `mended`, what was done to it
+    so that it could be used."""
 
     path = serializers.CharField(read_only=True, allow_null=True)
     message = serializers.CharField(read_only=True)
+    mended = serializers.BooleanField(read_only=True, default=False)
 
 
 @extend_schema_serializer(component_name="ProjectAttemptDetail")
 class AttemptDetailSerializer(AttemptSerializer):
     """An attempt with its text. `sections` are the headings of what its author was given, `review`
-    what the reviewer has written, `faults` the files that were left out, and why; a fault
-    whose `path` is null is about the answer itself, which ends early."""
+    what the reviewer has written, `faults` the files that were left out or did not come, and
+    why; a fault whose `path` is null is about the answer itself, which ends early."""
 
     body = serializers.CharField(source="attempt.body", read_only=True)
     sections = TextsField()

@@ -8,16 +8,14 @@ from msgspec.structs import asdict
 from ai.generations.endings import Output
 from ai.generations.types import Completion, Text
 from ai.inference.errors import CallInterrupted, error_of
-from common.titles import first_line
 from events.types import NewEvent, model_actor
 from projects import events
 from projects.json_answers import find_object
 from projects.models import Attempt, Step
 from projects.outputs import FileFault, mark_of, read_output
-from projects.plans import UnsoundPlan, read_plan, whole_goal
+from projects.plans import UnsoundPlan, read_plan
 from projects.prompts.reviewing import Review, read_review
 from projects.refusals import outcome_of
-from projects.selectors.candidate_models import roster_of_run
 from projects.selectors.subtasks import text_in_log
 from projects.services import attempts, deliverables, plans, replies
 from projects.services.advance import advance
@@ -27,7 +25,6 @@ from projects.services.staging import fit
 from projects.types import (
     ENDED,
     MAX_READS,
-    MAX_TITLE,
     AttemptReason,
     Outcome,
     StepKind,
@@ -121,9 +118,8 @@ def _end_of_plan(step: Step) -> list[NewEvent]:
     run, actor = step.run, model_actor(step.model)
     if step.outcome != Outcome.DONE or run.has_plan:
         return _recovered(step)
-    roster = [model.id for model in roster_of_run(run)]
     try:
-        plan = read_plan(find_object(step.content), roster=roster, max_subtasks=run.max_subtasks)
+        plan = read_plan(find_object(step.content), plans.known_to_planner(run))
     except UnsoundPlan as unsound:
         step.result = {**step.result, "faults": unsound.faults}
         step.save(update_fields=["result"])
@@ -131,8 +127,7 @@ def _end_of_plan(step: Step) -> list[NewEvent]:
         run.save(update_fields=["bad_plans"])
         if run.bad_plans < _MAX_BAD_PLANS:
             return []
-        only = whole_goal(first_line(run.goal, MAX_TITLE))
-        return plans.adopt(run=run, plan=only, actor=actor, reason="fallback")
+        return plans.adopt_remains(run=run, actor=actor)
     return plans.adopt(run=run, plan=plan, actor=actor)
 
 
@@ -147,23 +142,21 @@ def _end_of_work(step: Step) -> list[NewEvent]:
     answer = read_output(step.content, mark_of(step.pk))
     attempt.status, attempt.error = step.status, step.error
     attempt.body, attempt.summary = answer.body, answer.summary
-    files, unfitting = fit(subtask, answer.files)
-    attempt.faults = [
-        *_cut(step),
-        *map(asdict, (*answer.faults, *unfitting)),
-    ]
+    files, faults = fit(subtask, answer)
+    attempt.faults = [*_cut(step), *map(asdict, faults)]
     attempt.ended_at = step.ended_at
     attempt.save()
     if step.outcome == Outcome.DONE:
         attempts.write_files(attempt=attempt, files=files)
-        if unfitting and attempt.reason != AttemptReason.REVISION:
-            _give_back(attempt, unfitting)
+        unfit = [each for each in faults if not each.mended]
+        if unfit and attempt.reason != AttemptReason.REVISION and not _cut(step):
+            _give_back(attempt, unfit)
     return [*_recovered(step), events.subtask_event("updated", subtask, actor)]
 
 
 def _give_back(attempt: Attempt, faults: Sequence[FileFault]) -> None:
-    """Let the author mend files that do not fit what is there, once, before anybody reviews the
-    rest. What it did not see of the repository is shown to it then."""
+    """Let the author mend files that cannot be used, or did not come, once, before anybody reviews
+    the rest. What it did not see of the repository is shown to it then."""
     subtask = attempt.subtask
     entries = subtask.run.checkout.entries if subtask.run.checkout is not None else {}
     unseen = [each.path for each in faults if each.path in entries]

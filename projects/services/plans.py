@@ -1,21 +1,53 @@
 """Plans become subtasks, and change."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
+from common.titles import first_line
 from events.types import USER, NewEvent
 from projects import events
+from projects.json_answers import find_object
 from projects.models import Run, Subtask
-from projects.plans import Plan, PlannedSubtask, UnsoundPlan, read_plan
+from projects.plans import Known, Plan, PlannedSubtask, UnsoundPlan, read_plan, whole_goal
 from projects.selectors.candidate_models import assign, roster_of_run
+from projects.selectors.sources import nameable_files
 from projects.services import final_text
-from projects.types import AssignedBy, SubtaskStatus
+from projects.sound_parts import sound_part
+from projects.types import MAX_TITLE, AssignedBy, Outcome, StepKind, SubtaskStatus
+
+_PLANNING = (StepKind.PLAN, StepKind.REPAIR)
 
 _TEXTS = ("title", "instructions", "output")
 _LISTS = ("acceptance", "depends_on", "reads", "writes")
 _FIELDS = (*_TEXTS, *_LISTS, "model")
 
 Raw = dict[str, Any]
+
+
+def known_to_planner(run: Run) -> Known:
+    """What the planner of a run may name in a plan. Without a repository it does not matter what a
+    subtask reads: every author is shown the uploads."""
+    return Known(
+        roster=[model.id for model in roster_of_run(run)],
+        max_subtasks=run.max_subtasks,
+        may_choose=True,
+        files=nameable_files(run) if run.checkout is not None else None,
+    )
+
+
+def _known_to(run: Run, actor: str, changed: Collection[str]) -> Known:
+    """What who changes a plan may name in it, whose subtasks `changed` are changed."""
+    rows = run.rows.subtasks.values()
+    known = known_to_planner(run)
+    if actor == USER:
+        known = replace(known, may_choose=False, files=nameable_files(run))
+    return replace(
+        known,
+        roster={*known.roster, *(row.model for row in rows)},
+        settled={row.key for row in rows} - {*changed},
+    )
 
 
 def adopt(*, run: Run, plan: Plan, actor: str, reason: str = "") -> list[NewEvent]:
@@ -30,9 +62,21 @@ def adopt(*, run: Run, plan: Plan, actor: str, reason: str = "") -> list[NewEven
     ]
     run.rows.arrange(created)
     return [
-        events.plan_event("created", run, actor, reason),
+        events.plan_event("created", run, actor, reason, plan.notes),
         *(events.subtask_event("created", subtask, actor) for subtask in created),
     ]
+
+
+def adopt_remains(*, run: Run, actor: str) -> list[NewEvent]:
+    """Make the run's first plan of what is sound of the planner's answers, the latest first; where
+    nothing is, of the goal itself. Returns the events."""
+    known = known_to_planner(run)
+    answers = run.steps.filter(kind__in=_PLANNING, outcome=Outcome.DONE).order_by("-id")
+    for answer in answers.values_list("content", flat=True):
+        if plan := sound_part(find_object(answer), known):
+            return adopt(run=run, plan=plan, actor=actor, reason="partial")
+    only = whole_goal(first_line(run.goal, MAX_TITLE))
+    return adopt(run=run, plan=only, actor=actor, reason="fallback")
 
 
 def change(
@@ -57,8 +101,8 @@ def change(
     rows = {row.key: row for row in run.rows.subtasks.values()}
     raw = {**_words(run, words or {}), "subtasks": _merged(rows, add, change, remove, order)}
     roster = roster_of_run(run)
-    known = {model.id for model in roster} | {row.model for row in rows.values()}
-    plan = read_plan(raw, roster=known, max_subtasks=run.max_subtasks)
+    changed = {str(each["key"]) for each in change}
+    plan = read_plan(raw, _known_to(run, actor, changed))
     _check_begun(rows, plan)
     kept = {each.key for each in plan.subtasks}
     is_final_outdated = not kept <= rows.keys() or plan.final_instructions != run.final_instructions
@@ -67,13 +111,12 @@ def change(
     removed = [row for key, row in rows.items() if key not in kept]
     removed_events = [events.subtask_removed(row.pk, actor) for row in removed]
     run.subtasks.filter(pk__in=[row.pk for row in removed]).delete()
-    changed = {str(each["key"]) for each in change}
     new_events = _write(run, rows, plan, changed, assign(plan, roster), actor)
     return [
         *final_events,
         *removed_events,
         *new_events,
-        events.plan_event("updated", run, actor),
+        events.plan_event("updated", run, actor, notes=plan.notes),
     ]
 
 

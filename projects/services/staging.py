@@ -1,13 +1,11 @@
 """The files of an answer, as they fit what is there."""
 
-from collections.abc import Iterable
-
 from msgspec.structs import replace
 
 from integrations.githosts.types import SUBMODULE, SYMLINK
 from projects.file_edits import UnfitEdit, edited, with_line_ends
 from projects.models import Run, Subtask
-from projects.outputs import MAX_FILE, FileFault, Op, OutputFile
+from projects.outputs import MAX_FILE, FileFault, Op, Output, OutputFile
 from projects.selectors.sources import current_contents
 
 _UNSEEN = (
@@ -17,23 +15,29 @@ _MISSING = "There is no such file to be edited."
 _NO_TEXT = "The repository's file is no text, or too long: it cannot be written from here."
 _LINK = "This is a symbolic link or a submodule of the repository: it cannot be written from here."
 _TAKEN = "There is a file at the path that it is moved to."
+_MISSING_OF_PLAN = "The task names this file, and the answer does not have it. Write it."
+_UNFENCED = "A code fence around the whole file was taken off."
 _TOO_LONG = f"The file has more than {MAX_FILE} characters after its edits."
 
 
-def fit(subtask: Subtask, files: Iterable[OutputFile]) -> tuple[list[OutputFile], list[FileFault]]:
-    """The files with their whole contents, and the faults of those that cannot be used. Edits are
-    of the file as other subtasks or the repository have it. What replaces a file of the repository
-    has its line ends; nobody overwrites what nobody has read. A file that is moved is deleted where
-    it was, unless the answer has another file for that path."""
-    files = [*files]
-    paths = {path for file in files for path in (file.path, file.previous_path) if path}
+def fit(subtask: Subtask, answer: Output) -> tuple[list[OutputFile], list[FileFault]]:
+    """The files of an answer with their whole contents, and the faults of all that cannot be used
+    or did not come. Edits are of the file as other subtasks or the repository have it. What
+    replaces a file of the repository has its line ends; nobody overwrites what nobody has read. A
+    file that is moved is deleted where it was, unless the answer has another file for that path."""
+    paths = {path for file in answer.files for path in (file.path, file.previous_path) if path}
     fitting = _Fitting(subtask.run, current_contents(subtask, paths))
-    for file in files:
+    for file in answer.files:
         fitting.add(file)
     written = {file.path for file in fitting.files}
     gone = {file.previous_path for file in fitting.files if file.previous_path} - written
-    deleted = [OutputFile(path, "delete", "") for path in sorted(gone)]
-    return [*fitting.files, *deleted], fitting.faults
+    files = [*fitting.files, *(OutputFile(path, "delete", "") for path in sorted(gone))]
+    faults = [*answer.faults, *fitting.faults]
+    known = {file.path for file in files} | {fault.path for fault in faults}
+    missing = [path for path in subtask.writes if path not in known]
+    faults += [FileFault(path, _MISSING_OF_PLAN) for path in missing]
+    unfenced = [file.path for file in files if file.is_unfenced]
+    return files, [*faults, *(FileFault(path, _UNFENCED, mended=True) for path in unfenced)]
 
 
 class _Fitting:

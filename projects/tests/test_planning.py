@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from events.models import Event
 from projects.models import Step
 from projects.tests.conftest import NewPrincipal
 from projects.tests.principal import Principal, Shape, part
@@ -26,7 +27,7 @@ def with_plan(alice: Principal, text: str) -> str:
         "<html><body>No plan</body></html>",
         json.dumps({"subtasks": [part("a", "b"), part("b", "a")]}),
         json.dumps({"subtasks": [{"key": f"s{n}"} for n in range(200)]}),
-        json.dumps({"subtasks": [part("a", model="gpt-2")]}),
+        json.dumps({"subtasks": [part("a"), {"key": "b"}, {"key": "c"}]}),
         json.dumps({"subtasks": [{**part("a"), "key": "k" * 10_240}]}),
     ],
 )
@@ -41,6 +42,50 @@ def test_what_is_no_plan_is_repaired_once_and_then_the_goal_is_the_plan(
     asked = alice.calls()[1]["user_text"]
     assert "cannot be carried out" in asked
     alice.check_money(run)
+
+
+def created(run: Shape) -> Shape:
+    """The data of the event with which the plan came."""
+    [event] = Event.objects.filter(stream=run["id"], type="plan.created")
+    data: Shape = json.loads(event.data)
+    return data
+
+
+def test_a_model_that_may_not_be_used_is_chosen_by_us_and_the_plan_says_so(
+    principal: NewPrincipal,
+) -> None:
+    alice = principal()
+    run = alice.finished(part("a", model="gpt-2"), part("b"))
+    assert kinds(run)[:2] == ["plan", "work"]
+    assert [each["assigned_by"] for each in run["subtasks"]] == ["spread", "spread"]
+    note = 'Subtask "a" suggests the model "gpt-2", which may not be used. Another was chosen.'
+    assert (created(run)["reason"], created(run)["notes"]) == (None, [note])
+
+
+def test_of_a_plan_with_too_many_parts_the_first_are_kept_where_it_is_not_mended(
+    principal: NewPrincipal,
+) -> None:
+    alice = principal()
+    parts = [part("last", "s0"), *(part(f"s{n}") for n in range(5))]
+    run = alice.finished(*parts, max_subtasks=4)
+    assert kinds(run)[:2] == ["plan", "repair"]
+    assert "has 6 subtasks, and may have 4" in alice.calls()[1]["user_text"]
+    assert [each["key"] for each in run["subtasks"]] == ["s0", "last", "s1", "s2"]
+    assert created(run)["reason"] == "partial"
+    [note] = created(run)["notes"]
+    assert '"Part s3", "Part s4" are left out' in note
+    assert run["plan"]["summary"].endswith(note)
+    alice.check_money(run)
+
+
+def test_what_is_sound_of_an_earlier_answer_is_kept_where_the_later_is_none(
+    principal: NewPrincipal,
+) -> None:
+    alice = principal(balance_cents=5_000)
+    parts = [part("a"), part("b", "a"), {**part("c"), "instructions": ""}]
+    run = alice.finished(*parts)
+    assert [each["key"] for each in run["subtasks"]] == ["a", "b"]
+    assert '"Part c" are left out' in created(run)["notes"][0]
 
 
 def test_a_plan_in_prose_is_read(principal: NewPrincipal) -> None:

@@ -5,9 +5,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from projects.json_answers import find_object
-from projects.plans import Plan, UnsoundPlan, read_plan, whole_goal
+from projects.plans import Known, Plan, UnsoundPlan, read_plan, whole_goal
+from projects.sound_parts import sound_part
 
 ROSTER = {"gpt-6.1-sol", "claude-opus-5-5"}
 
@@ -16,9 +18,13 @@ def part(key: str, *depends_on: str, **fields: Any) -> dict[str, Any]:
     return {"key": key, "title": key, "instructions": "Do.", "depends_on": [*depends_on], **fields}
 
 
+def known(**fields: Any) -> Known:
+    return replace(Known(roster=ROSTER, max_subtasks=12), **fields)
+
+
 def read(*subtasks: Any, most: int = 12, **fields: Any) -> Plan:
     raw = {"title": "Shop", "subtasks": [*subtasks], **fields}
-    return read_plan(raw, roster=ROSTER, max_subtasks=most)
+    return read_plan(raw, known(max_subtasks=most))
 
 
 def faults(*subtasks: Any, **fields: Any) -> list[str]:
@@ -104,7 +110,7 @@ def test_without_a_plan_the_goal_is_the_only_subtask() -> None:
 )
 def test_faults_are_said_in_sentences(subtasks: Any, fault: str) -> None:
     with pytest.raises(UnsoundPlan) as refused:
-        read_plan({"subtasks": subtasks}, roster=ROSTER, max_subtasks=12)
+        read_plan({"subtasks": subtasks}, known())
     assert fault in " ".join(refused.value.faults)
     assert all(len(each) < 300 and each.endswith(".") for each in refused.value.faults)
 
@@ -112,6 +118,99 @@ def test_faults_are_said_in_sentences(subtasks: Any, fault: str) -> None:
 def test_all_faults_are_said_at_once_and_not_without_end() -> None:
     assert len(faults(part("a", title=1), part("b", model="x"))) == 2
     assert len(faults(*(part("!", title=1, instructions=2) for _ in range(12)))) == 12
+
+
+# --- Files ----------------------------------------------------------------------------------------
+
+
+def read_with(files: set[str], *subtasks: Any, **fields: Any) -> Plan:
+    return read_plan({"subtasks": [*subtasks]}, known(files=files, **fields))
+
+
+@pytest.mark.parametrize(
+    ("fields", "fault"),
+    [
+        ({"reads": ["b.py"]}, 'Subtask "x" reads "b.py", which is not there'),
+        ({"reads": ["src/a.py"]}, 'Is it "a.py"?'),
+        ({"reads": ["new.py"], "writes": ["new.py"]}, "which no other subtask writes"),
+        ({"writes": ["../a.py"]}, 'Subtask "x" cannot write "../a.py". The path has an empty'),
+        ({"writes": [".git/config"]}, "in a folder of Git"),
+    ],
+)
+def test_files_that_will_not_do_are_a_fault(fields: Any, fault: str) -> None:
+    with pytest.raises(UnsoundPlan) as refused:
+        read_with({"a.py"}, part("x", **fields))
+    [said] = refused.value.faults
+    assert fault in said
+    assert read_with({"a.py"}, part("x", **fields), settled=["x"])
+
+
+def test_what_is_read_of_an_upload_or_without_a_repository_does_not_matter() -> None:
+    assert read(part("x", reads=["b.py"])).subtasks[0].reads == ("b.py",)
+    assert "cannot write" in faults(part("x", writes=["/a"]))[0]
+
+
+def test_who_reads_a_file_that_another_one_creates_comes_after_it() -> None:
+    plan = read_with(
+        {"old.py"},
+        part("c", reads=["new.py", "old.py"]),
+        part("b", writes=["new.py"]),
+        part("a", writes=["old.py"]),
+    )
+    assert [(each.key, each.depends_on) for each in plan.subtasks] == [
+        ("b", ()),
+        ("c", ("b",)),
+        ("a", ()),
+    ]
+    with pytest.raises(UnsoundPlan, match="circle"):
+        read_with(set(), part("a", reads=["b"], writes=["a"]), part("b", reads=["a"], writes=["b"]))
+
+
+# --- What is sound of a plan ----------------------------------------------------------------------
+
+
+def kept(*subtasks: Any, most: int = 4, files: set[str] | None = None, **words: Any) -> Any:
+    plan = sound_part({"subtasks": [*subtasks], **words}, known(max_subtasks=most, files=files))
+    return None if plan is None else [each.key for each in plan.subtasks]
+
+
+def test_the_first_parts_are_kept_whose_dependencies_are_among_them() -> None:
+    many = [part("z", "s9"), *(part(f"s{n}") for n in range(10))]
+    assert kept(*many) == ["s0", "s1", "s2", "s3"]
+    assert kept(part("b", "a"), part("a"), part("c", "gone")) == ["a", "b"]
+    assert kept(part("a"), part("a", title="Again"), part("b"), part("b", "b")) is None
+    assert kept(part("a"), part("b"), part("c", "d"), part("d", "c"), part("e")) == ["a", "b", "e"]
+
+
+def test_half_a_plan_is_none() -> None:
+    assert kept(part("a"), {"key": "b"}) is None
+    assert kept(part("a"), {"key": "b"}, {"key": "c"}) is None
+    assert kept({"key": "a"}) is None
+    assert kept() is None
+    assert sound_part("Hm.", known()) is None
+
+
+def test_words_and_paths_that_will_not_do_are_left_out() -> None:
+    raw = {
+        "title": 7,
+        "summary": "x" * 2_000,
+        "subtasks": [part("a", reads=["gone.py", "b.md"], writes=["../x", "a.md"], model="gpt-2")],
+    }
+    plan = sound_part(raw, known(files={"b.md"}, may_choose=True))
+    assert plan is not None
+    [a] = plan.subtasks
+    assert (a.reads, a.writes, a.model, plan.title) == (("b.md",), ("a.md",), None, "")
+
+
+def test_what_is_left_out_is_named_in_the_summary() -> None:
+    raw = {"summary": "y" * 1_000, "subtasks": [part(f"s{n}", title=f"P{n}") for n in range(20)]}
+    plan = sound_part(raw, known(max_subtasks=4))
+    assert plan is not None
+    [note] = plan.notes
+    assert '"P4", "P5"' in note
+    assert "and 8 more are left out" in note
+    assert plan.summary.endswith(note)
+    assert len(plan.summary) <= 1_000
 
 
 # --- Plans in the answers of models ---------------------------------------------------------------
@@ -171,9 +270,11 @@ def test_its_texts_can_be_stored() -> None:
 )
 def test_any_json_is_a_plan_or_a_list_of_faults(raw: Any) -> None:
     try:
-        plan = read_plan(raw, roster=ROSTER, max_subtasks=12)
+        plan = read_plan(raw, known())
     except UnsoundPlan as unsound:
         found: list[object] = [*unsound.faults]
+        remains = sound_part(raw, known())
+        assert remains is None or remains.subtasks
     else:
         found = [*plan.subtasks]
     assert found

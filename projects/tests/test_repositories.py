@@ -14,7 +14,7 @@ from simulator.process import RunningSimulator
 from tests.personas import new_user
 
 PARTS = (
-    part("a", reads=["src/app.py", "README.md", "gone.py"], writes=["src/tide.py"]),
+    part("a", reads=["src/app.py", "README.md"], writes=["src/tide.py"]),
     part("b", "a", reads=["logo.bin"]),
 )
 
@@ -71,7 +71,6 @@ def test_an_author_sees_what_it_reads_and_what_it_writes(developer: Developer) -
     assert "<file name=\"src/app.py\">\nprint('waves')\n" in first
     assert '<file name="README.md">\n# Seaside\n' in first
     assert '<file name="src/tide.py">\nTIDE = 1\n' in first
-    assert 'name="gone.py"' not in first
     second = developer.prompt(run, StepKind.WORK, "Part b")
     assert '<file name="logo.bin">\n[No text, or too long to be shown.]' in second
     sections = Step.objects.filter(run=run["id"], kind="work").earliest("id").result["sections"]
@@ -104,7 +103,7 @@ def test_each_file_is_read_once(on_github: Developer) -> None:
 
 def test_a_subtask_says_what_it_reads(on_github: Developer) -> None:
     run = on_github.finished(*PARTS)
-    assert run["subtasks"][0]["reads"] == ["src/app.py", "README.md", "gone.py"]
+    assert run["subtasks"][0]["reads"] == ["src/app.py", "README.md"]
 
 
 # --- Files ----------------------------------------------------------------------------------------

@@ -117,6 +117,8 @@ SPECIAL: dict[str, Any] = {
     "ProjectFileWithContent.content": None,
     "ProjectFileWithContent.size": len(GUIDE),
     "ProjectPlan.subtasks": ["causes"],
+    "ProjectPlanCreatedData.notes": [],
+    "ProjectPlanUpdatedData.notes": [],
     "ProjectSession.activity": "Working on “Neap tides”.",
     "ProjectSession.ended_at": None,
     "ProjectSession.prompt": "Write a guide to the tides for children.",
