@@ -44,8 +44,15 @@ MAX_FILE = 400_000  # characters
 MAX_SUMMARY_LINES = 5
 MAX_SUMMARY_LINE = 300  # characters
 
+# The lines that begin and end a block, and those within one. The patterns are the same for all
+# marks: one for each answer would fill memory.
+OPENING = re.compile(r"@@(?P<name>FILE|SUMMARY) (?P<mark>\S+)(?: (?P<head>.*))?\r?")
+ENDING = re.compile(r"@@END (?P<mark>\S+) *\r?")
+_SOURCE = re.compile(r"@@FROM (?P<mark>\S+) (?P<path>.*)")
+_EDIT = re.compile(r"@@(?P<name>OLD|NEW) (?P<mark>\S+) *\r?")
+
 # What models say for the three operations.
-_OPS: dict[str, Op] = {
+OPS: dict[str, Op] = {
     "create": "create",
     "add": "create",
     "write": "create",
@@ -57,7 +64,7 @@ _OPS: dict[str, Op] = {
     "move": "create",
     "rename": "create",
 }
-_MOVES = ("move", "rename")
+MOVES = ("move", "rename")
 
 
 class OutputFile(Struct, frozen=True):
@@ -105,6 +112,12 @@ def mark_of(step_id: UUID) -> str:
     return step_id.hex[-8:]
 
 
+def found_in(line: str, marker: re.Pattern[str], mark: str) -> re.Match[str] | None:
+    """The line as that marker of an answer with that mark."""
+    found = marker.fullmatch(line)
+    return found if found is not None and found["mark"] == mark else None
+
+
 def read_output(text: str, mark: str) -> Output:
     """Read an answer whose step has that mark. Any text is an answer: this raises nothing."""
     body: list[str] = []
@@ -127,17 +140,15 @@ def read_output(text: str, mark: str) -> Output:
 
 def _parts(text: str, mark: str) -> Iterator[_Block | str]:
     """The lines of the body, and the blocks."""
-    begin = re.compile(rf"@@(FILE|SUMMARY) {re.escape(mark)}(?: +(.*?))? *\r?")
-    end = re.compile(rf"@@END {re.escape(mark)} *\r?")
     block: _Block | None = None
     for line in text.split("\n"):
         if block is None:
-            opened = begin.fullmatch(line)
+            opened = found_in(line, OPENING, mark)
             if opened is None:
                 yield line
             else:
-                block = _Block(opened[1], opened[2] or "", [])
-        elif end.fullmatch(line):
+                block = _Block(opened["name"], (opened["head"] or "").strip(), [])
+        elif found_in(line, ENDING, mark):
             block.is_closed = True
             yield block
             block = None
@@ -153,9 +164,7 @@ def _files(blocks: Iterator[_Block], mark: str) -> tuple[dict[str, OutputFile], 
     faults: list[FileFault] = []
     for block in blocks:
         word, _, path = block.head.partition(" ")
-        previous, lines = (
-            _source(block.lines, mark) if word.lower() in _MOVES else ("", block.lines)
-        )
+        previous, lines = _source(block.lines, mark) if word.lower() in MOVES else ("", block.lines)
         path = path.strip()
         unfenced = without_fence(path, lines)
         lines = lines if unfenced is None else unfenced
@@ -172,7 +181,7 @@ def _files(blocks: Iterator[_Block], mark: str) -> tuple[dict[str, OutputFile], 
             if len(faults) < MAX_FILES:
                 faults.append(FileFault(path[:MAX_SUMMARY_LINE], message))
             continue
-        op = _OPS[word.lower()]
+        op = OPS[word.lower()]
         kept = "" if op == "delete" or edits else content
         files[path] = OutputFile(
             path, op, kept, tuple(edits or ()), previous, is_unfenced=unfenced is not None
@@ -183,13 +192,13 @@ def _files(blocks: Iterator[_Block], mark: str) -> tuple[dict[str, OutputFile], 
 def _source(lines: list[str], mark: str) -> tuple[str, list[str]]:
     """Where a moved file is now, and the lines after that."""
     for number, line in enumerate(lines):
-        if found := re.fullmatch(rf"@@FROM {re.escape(mark)} +(.*?) *\r?", line):
-            return found[1], lines[number + 1 :]
+        if found := found_in(line, _SOURCE, mark):
+            return found["path"].strip(), lines[number + 1 :]
     return "", lines
 
 
 def _fault_of_move(word: str, path: str, previous: str) -> str | None:
-    if word.lower() not in _MOVES:
+    if word.lower() not in MOVES:
         return None
     if not previous or previous == path:
         return 'A file that is moved has a line "@@FROM" with its path until now.'
@@ -198,11 +207,10 @@ def _fault_of_move(word: str, path: str, previous: str) -> str | None:
 
 def _edits(lines: list[str], mark: str) -> list[Edit] | None:
     """The edits in a block; None where it has content, and none where they cannot be read."""
-    marker = re.compile(rf"@@(OLD|NEW) {re.escape(mark)} *\r?")
     parts: list[tuple[str, list[str]]] = []
     for line in lines:
-        if found := marker.fullmatch(line):
-            parts.append((found[1], []))
+        if found := found_in(line, _EDIT, mark):
+            parts.append((found["name"], []))
         elif parts:
             parts[-1][1].append(line)
         elif line.strip():
@@ -223,7 +231,7 @@ def _fault_of_edits(edits: list[Edit] | None) -> str | None:
 
 
 def _fault_of(block: _Block, word: str, path: str, content: str) -> str | None:
-    if word.lower() not in _OPS:
+    if word.lower() not in OPS:
         return 'The operation is not "create", "update" or "delete".'
     if not block.is_closed:
         return "The answer ended within the file."
