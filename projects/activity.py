@@ -11,6 +11,7 @@ _PAUSED = {
     PauseReason.BUDGET_EXCEEDED: "Paused: the run's budget does not cover the next step.",
     PauseReason.PROVIDER_UNAVAILABLE: "Paused: the planner's model cannot be reached.",
     PauseReason.REPOSITORY_UNAVAILABLE: "Paused: the repository cannot be read.",
+    PauseReason.STEP_FAILED: "Paused: something could not be done. See the error for what helps.",
     PauseReason.INTERRUPTED: "Paused: the server was interrupted twice at the same step.",
 }
 _ENDED = {

@@ -18,8 +18,8 @@ OWNED = (
         owners=("account",),
         exported="id title goal status phase pause_reason error roster checkout_id planner_model"
         " reviewer_model max_subtasks max_parallel reviews budget has_plan needs_approval"
-        " plan_title plan_summary final_instructions returned has_final created_at started_at"
-        " resumed_at ended_at",
+        " plan_title plan_summary final_instructions returned has_final is_finishing"
+        " max_output_tokens wants_mail created_at started_at resumed_at ended_at",
         left_out="account_id request_id bad_plans answered",
         on_deletion=Delete(),
     ),
@@ -33,8 +33,8 @@ OWNED = (
         Subtask,
         owners=("run__account",),
         exported="id run_id position key title instructions acceptance depends_on output reads"
-        " writes notes model assigned_by status reason is_stale needs_attention error current_id"
-        " created_at",
+        " writes notes max_output_tokens model assigned_by status reason is_stale"
+        " needs_attention error current_id created_at",
         on_deletion=Delete(),
     ),
     Owned(
@@ -53,8 +53,9 @@ OWNED = (
     Owned(
         Step,
         owners=("run__account",),
-        exported="id run_id subtask_id attempt_id kind model status outcome beside_others content"
-        " finish_reason error result first_seq created_at ended_at",
+        exported="id run_id subtask_id attempt_id kind model status outcome beside_others"
+        " continues_id goes_on number content finish_reason error result first_seq created_at"
+        " ended_at",
         on_deletion=Delete(),
     ),
     Owned(

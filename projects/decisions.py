@@ -13,6 +13,7 @@ from msgspec import Struct
 from projects.types import (
     MAX_LOSSES,
     MAX_REVISIONS,
+    MAX_TRIES,
     AttemptReason,
     PauseReason,
     RunStatus,
@@ -20,16 +21,6 @@ from projects.types import (
     SubtaskStatus,
     Verdict,
 )
-
-_OVER = frozenset(
-    {
-        SubtaskStatus.COMPLETED,
-        SubtaskStatus.FAILED,
-        SubtaskStatus.CANCELLED,
-        SubtaskStatus.SKIPPED,
-    }
-)
-_WITHOUT_RESULT = _OVER - {SubtaskStatus.COMPLETED}
 
 
 class Refusal(Struct, frozen=True):
@@ -40,19 +31,35 @@ class Refusal(Struct, frozen=True):
     beside_others: bool
 
 
-class Slot(Struct, frozen=True):
+class Slot(Struct, frozen=True, kw_only=True):
     """A place in which one step runs at a time: a subtask, the plan, the replies, the final text.
-    `losses` counts the steps that died there in a row; `refusal` is that of the latest step."""
+
+    `losses` counts the steps that died there in a row; `refusal` is that of the latest step.
+    `failed_try` is the number of the try that has failed, 0 where the latest step has not.
+    `is_repeatable`: its model may do better another time. `has_substitute`: a model of another
+    vendor could make the step.
+    """
 
     losses: int = 0
     refusal: Refusal | None = None
+    failed_try: int = 0
+    is_repeatable: bool = True
+    has_substitute: bool = False
+
+    @property
+    def next_try(self) -> int | None:
+        """The number of the try that comes next; after MAX_TRIES it is the substitute's. None where
+        nobody is left to try."""
+        if self.failed_try < MAX_TRIES and (self.is_repeatable or not self.failed_try):
+            return self.failed_try + 1
+        return MAX_TRIES + 1 if self.failed_try <= MAX_TRIES and self.has_substitute else None
 
 
 class SubtaskState(Struct, frozen=True, kw_only=True):
     """A subtask. Of a running one, `result` says whether the current attempt has completed (True)
     or failed (False), `verdict` what its review says, and `has_faults` that a part of it could not
     be used; `revisions` counts the attempts that reviews have asked for. `reason` is that of its
-    next attempt."""
+    next attempt. `goes_on`: the answer of the current attempt is continued by another step."""
 
     id: UUID
     key: str
@@ -63,6 +70,7 @@ class SubtaskState(Struct, frozen=True, kw_only=True):
     has_faults: bool = False
     revisions: int = 0
     reason: AttemptReason = AttemptReason.INITIAL
+    goes_on: bool = False
     slot: Slot = Slot()
 
 
@@ -71,8 +79,8 @@ class RunState(Struct, frozen=True, kw_only=True):
 
     `bad_plans` counts the answers of the planner that were no plan. `active` are the steps that are
     queued or running, by kind and subtask. `unanswered`: a message of the user waits for the
-    planner. `has_final` says whether the final text is written (True) or has failed (False).
-    `slots` are those of the steps without a subtask.
+    planner. `has_final`: the final text is written. `is_finishing`: its user wants it completed
+    with the parts that are there. `slots` are those of the steps without a subtask.
     """
 
     status: RunStatus
@@ -83,16 +91,20 @@ class RunState(Struct, frozen=True, kw_only=True):
     max_parallel: int
     active: frozenset[tuple[StepKind, UUID | None]] = frozenset()
     unanswered: bool = False
-    has_final: bool | None = None
+    has_final: bool = False
+    is_finishing: bool = False
     slots: dict[StepKind, Slot] = {}
 
 
 class Start(Struct, frozen=True):
-    """Start a step. `reason` is that of the attempt that a work step begins."""
+    """Start a step. `reason` is that of the attempt that a work step begins; None where it
+    continues the answer of the current one. `number` is that of the try: after MAX_TRIES a model
+    of another vendor makes it."""
 
     kind: StepKind
     subtask_id: UUID | None = None
     reason: AttemptReason | None = None
+    number: int = 1
 
 
 class Accept(Struct, frozen=True):
@@ -104,15 +116,19 @@ class Accept(Struct, frozen=True):
 
 
 class FailSubtask(Struct, frozen=True):
-    """Fail a subtask: its attempt has failed."""
+    """Fail a subtask: all tries have failed."""
 
     subtask_id: UUID
 
 
 class Skip(Struct, frozen=True):
-    """Skip a subtask: a dependency has no result."""
+    """Skip a subtask: the run is completed without it."""
 
     subtask_id: UUID
+
+
+class GiveUpReply(Struct, frozen=True):
+    """Leave messages of the user without an answer: all tries have failed."""
 
 
 class Pause(Struct, frozen=True):
@@ -122,12 +138,10 @@ class Pause(Struct, frozen=True):
 
 
 class Finish(Struct, frozen=True):
-    """End the run. `code` says why it failed; None where it completed."""
-
-    code: str | None = None
+    """Complete the run."""
 
 
-Action = Start | Accept | FailSubtask | Skip | Pause | Finish
+Action = Start | Accept | FailSubtask | Skip | GiveUpReply | Pause | Finish
 
 
 def decide(run: RunState) -> list[Action]:
@@ -138,36 +152,48 @@ def decide(run: RunState) -> list[Action]:
     for action in _Decision(run).actions():
         if isinstance(action, Pause):
             # What was found before stays true; nothing new starts.
-            settled = (Accept, FailSubtask, Skip)
+            settled = (Accept, FailSubtask, Skip, GiveUpReply)
             return [*(each for each in actions if isinstance(each, settled)), action]
         actions.append(action)
     return actions
 
 
 class _Decision:
-    """One decision. `_statuses` are those of the subtasks once the actions so far are carried
-    out."""
+    """One decision. `_statuses` are those of the subtasks, and `_unanswered` whether a message
+    waits, once the actions so far are carried out."""
 
     def __init__(self, run: RunState) -> None:
         self._run = run
         self._subtasks = run.subtasks or ()
         self._statuses = {each.key: each.status for each in self._subtasks}
+        self._unanswered = run.unanswered
         self._working = {subtask_id for _, subtask_id in run.active if subtask_id is not None}
 
     def actions(self) -> Iterator[Action]:
         if self._run.subtasks is None:
-            kind = StepKind.REPAIR if self._run.bad_plans else StepKind.PLAN
-            yield from self._start_once(kind)
+            yield from self._plan()
             return
         if self._run.needs_approval:
             yield Pause(PauseReason.PLAN_REVIEW)
             return
-        if self._run.unanswered:
-            yield from self._start_once(StepKind.REPLY)
+        yield from self._reply()
         yield from self._settle()
-        yield from self._skip()
         yield from self._begin()
         yield from self._end()
+
+    def _plan(self) -> Iterator[Action]:
+        kind = StepKind.REPAIR if self._run.bad_plans else StepKind.PLAN
+        if self._nobody_left(kind):
+            yield Pause(PauseReason.PROVIDER_UNAVAILABLE)
+        else:
+            yield from self._start_once(kind)
+
+    def _reply(self) -> Iterator[Action]:
+        if self._unanswered and self._nobody_left(StepKind.REPLY):
+            self._unanswered = False
+            yield GiveUpReply()
+        elif self._unanswered:
+            yield from self._start_once(StepKind.REPLY)
 
     def _settle(self) -> Iterator[Action]:
         """Go on with the subtasks that run, and whose step has ended."""
@@ -176,30 +202,42 @@ class _Decision:
                 yield from self._go_on(subtask)
 
     def _go_on(self, subtask: SubtaskState) -> Iterator[Action]:
-        if subtask.result is None:
+        slot = subtask.slot
+        if subtask.goes_on:
+            yield from self._start(StepKind.WORK, slot, subtask.id)
+        elif subtask.result is None:
             yield from self._work(subtask)
         elif not subtask.result:
-            self._statuses[subtask.key] = SubtaskStatus.FAILED
-            yield FailSubtask(subtask.id)
-        elif subtask.verdict is None and self._run.reviews:
-            yield from self._start(StepKind.REVIEW, subtask.slot, subtask.id)
+            yield from self._try_again(subtask)
+        elif subtask.verdict is None and self._run.reviews and slot.next_try is not None:
+            yield from self._start(StepKind.REVIEW, slot, subtask.id)
         elif subtask.verdict == Verdict.REVISE and subtask.revisions < MAX_REVISIONS:
-            yield from self._start(StepKind.WORK, subtask.slot, subtask.id, AttemptReason.REVISION)
+            yield from self._start(StepKind.WORK, slot, subtask.id, AttemptReason.REVISION)
         else:
             self._statuses[subtask.key] = SubtaskStatus.COMPLETED
-            is_doubted = subtask.verdict not in (None, Verdict.ACCEPT)
-            yield Accept(subtask.id, is_doubted or subtask.has_faults)
+            is_praised = subtask.verdict == Verdict.ACCEPT or not self._run.reviews
+            yield Accept(subtask.id, subtask.has_faults or not is_praised)
 
-    def _skip(self) -> Iterator[Action]:
-        for subtask in self._queued():
-            if any(self._statuses[key] in _WITHOUT_RESULT for key in subtask.depends_on):
-                self._statuses[subtask.key] = SubtaskStatus.SKIPPED
-                yield Skip(subtask.id)
+    def _try_again(self, subtask: SubtaskState) -> Iterator[Action]:
+        """After an attempt that has failed."""
+        match subtask.slot.next_try:
+            case None:
+                self._statuses[subtask.key] = SubtaskStatus.FAILED
+                yield FailSubtask(subtask.id)
+            case number:
+                is_last = number > MAX_TRIES
+                reason = AttemptReason.FALLBACK if is_last else AttemptReason.RETRY
+                yield from self._start(StepKind.WORK, subtask.slot, subtask.id, reason)
 
     def _begin(self) -> Iterator[Action]:
-        """Start the subtasks whose dependencies have completed, as many as may run at once."""
+        """Start the subtasks whose dependencies have completed, as many as may run at once. None
+        starts in a run that is to be completed with what is there."""
         running = list(self._statuses.values()).count(SubtaskStatus.RUNNING)
         for subtask in self._queued():
+            if self._run.is_finishing:
+                self._statuses[subtask.key] = SubtaskStatus.SKIPPED
+                yield Skip(subtask.id)
+                continue
             is_ready = all(
                 self._statuses[key] == SubtaskStatus.COMPLETED for key in subtask.depends_on
             )
@@ -211,24 +249,42 @@ class _Decision:
                     yield action
 
     def _end(self) -> Iterator[Action]:
-        """Finish the run once all subtasks have ended and the planner has nothing to answer."""
+        """Complete the run once all subtasks have completed and the planner has nothing to answer;
+        pause it where some have not, and nothing else can go on."""
         replies = any(kind == StepKind.REPLY for kind, _ in self._run.active)
-        if replies or self._run.unanswered or not _OVER.issuperset(self._statuses.values()):
+        if replies or self._unanswered or self._is_at_work():
             return
-        completed = list(self._statuses.values()).count(SubtaskStatus.COMPLETED)
-        if completed == 0:
-            yield Finish("no_subtask_completed")
+        statuses, done = set(self._statuses.values()), SubtaskStatus.COMPLETED
+        if done not in statuses or (statuses != {done} and not self._run.is_finishing):
+            yield Pause(PauseReason.STEP_FAILED)
         elif len(self._statuses) == 1 or self._run.has_final:
             # The result of a single subtask is the final text.
             yield Finish()
-        elif self._run.has_final is False:
-            yield Finish("final_failed")
+        elif self._nobody_left(StepKind.FINAL):
+            yield Pause(PauseReason.STEP_FAILED)
         else:
             yield from self._start_once(StepKind.FINAL)
+
+    def _is_at_work(self) -> bool:
+        """Does a subtask run, or wait for one that may still complete, or for its turn?"""
+        completable = {SubtaskStatus.COMPLETED, SubtaskStatus.RUNNING}
+        for subtask in self._subtasks:
+            status = self._statuses[subtask.key]
+            if status == SubtaskStatus.RUNNING:
+                return True
+            waits_for = {self._statuses[key] for key in subtask.depends_on}
+            if status == SubtaskStatus.QUEUED and waits_for <= completable:
+                return True
+        return False
 
     def _work(self, subtask: SubtaskState) -> Iterator[Action]:
         reason = AttemptReason.RESTART if subtask.slot.losses else subtask.reason
         yield from self._start(StepKind.WORK, subtask.slot, subtask.id, reason)
+
+    def _nobody_left(self, kind: StepKind) -> bool:
+        """Have all tries of this step failed?"""
+        is_active = (kind, None) in self._run.active
+        return not is_active and self._run.slots.get(kind, Slot()).next_try is None
 
     def _start_once(self, kind: StepKind) -> Iterator[Action]:
         if (kind, None) not in self._run.active:
@@ -242,15 +298,16 @@ class _Decision:
         reason: AttemptReason | None = None,
     ) -> Iterator[Action]:
         """Start a step, unless its slot waits, or is the reason to pause."""
+        start = Start(kind, subtask_id, reason, slot.next_try or 1)
         if slot.losses > MAX_LOSSES:
             yield Pause(PauseReason.INTERRUPTED)
         elif slot.refusal is None:
-            yield Start(kind, subtask_id, reason)
+            yield start
         elif self._run.active:
             # It waits for what the other steps do not use of their holds.
             return
         elif slot.refusal.beside_others:
-            yield Start(kind, subtask_id, reason)
+            yield start
         else:
             yield Pause(slot.refusal.reason)
 

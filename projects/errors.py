@@ -23,6 +23,11 @@ class InvalidState(Conflict):
         return cls(f"This run is {status}: you cannot {act} it.", session_status=status)
 
 
+class NothingCompleted(Conflict):
+    code = "nothing_completed"
+    message = "No part of this run has a result yet. Wait for one, or write one yourself."
+
+
 class SubtaskRunning(Conflict):
     code = "subtask_running"
     message = "This subtask is being worked on. Reassign it, or wait until it has ended."
@@ -79,6 +84,13 @@ class RepositoryUnavailable(DomainError):
 
     code, status = "repository_unavailable", 502
     message = "The repository cannot be read."
+
+
+class UnusableAnswer(DomainError):
+    """A step has brought an answer that says nothing of what was asked: it has failed."""
+
+    code, status = "unusable_answer", 502
+    message = "The model's answer cannot be used. What it has written is billed."
 
 
 class RunHeld(DomainError):

@@ -6,6 +6,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
+from ai.inference.fields import ErrorField
 from common.fields import WordsField
 from events.declarations import EventType
 from projects.serializers.changes import ApplySerializer, ProposalSerializer
@@ -31,6 +32,7 @@ class CreatedRunSerializer(RunInEventSerializer):
     max_subtasks = serializers.IntegerField()
     max_parallel = serializers.IntegerField()
     review = serializers.BooleanField()
+    max_output_tokens = serializers.IntegerField(allow_null=True)
     repository = CheckoutSerializer(allow_null=True)
 
 
@@ -90,9 +92,6 @@ PROJECT_EVENTS = [
     _run("resumed", "it goes on after a pause"),
     _run("cancelled", "its user has ended it", status="cancelled"),
     _run("completed", "it has ended, and its texts are final", status="completed"),
-    _run(
-        "failed", "it has ended without a result, and `error` says why", status="failed", error={}
-    ),
     _run("reopened", "it had ended, and goes on because its user has changed it"),
     EventType(
         "run.recovered",
@@ -101,6 +100,18 @@ PROJECT_EVENTS = [
             "session": RunInEventSerializer(),
             "step": serializers.ChoiceField([each.value for each in StepKind]),
             "subtask_id": serializers.UUIDField(allow_null=True),
+        },
+    ),
+    EventType(
+        "run.retrying",
+        "a call has failed, and is made again: after a pause, or by a model of another vendor",
+        {
+            "session": RunInEventSerializer(),
+            "step": serializers.ChoiceField([each.value for each in StepKind]),
+            "subtask_id": serializers.UUIDField(allow_null=True),
+            "from_model": serializers.CharField(read_only=True),
+            "to_model": serializers.CharField(read_only=True),
+            "error": ErrorField(read_only=True),
         },
     ),
     _run("renamed", "its title has changed"),

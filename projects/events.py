@@ -64,6 +64,7 @@ def run_created(run: Run) -> Change:
         "max_subtasks": run.max_subtasks,
         "max_parallel": run.max_parallel,
         "review": run.reviews,
+        "max_output_tokens": run.max_output_tokens,
         "repository": checkout_in_event(run.checkout),
     }
     return Change("run.created", {"session": data}, USER, shows_run=True)
@@ -78,6 +79,19 @@ def run_recovered(step: Step) -> Change:
     """The worker of a step has died; the step begins again, once."""
     data = {"step": step.kind, "subtask_id": step.subtask_id}
     return Change("run.recovered", data, shows_run=True)
+
+
+def run_retrying(step: Step, failed: Step) -> Change:
+    """A step has failed, and is tried again: by the same model after a pause, or by one of another
+    vendor. That of an attempt is in `subtask.retrying`."""
+    data = {
+        "step": step.kind,
+        "subtask_id": step.subtask_id,
+        "from_model": failed.model,
+        "to_model": step.model,
+        "error": failed.error,
+    }
+    return Change("run.retrying", data, shows_run=True)
 
 
 def run_phase(run: Run) -> NewEvent:

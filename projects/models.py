@@ -47,9 +47,12 @@ class Run(models.Model):
     which its charges have, too.
     `budget` is nano-USD. `needs_approval`: the plan waits for its user. `bad_plans` counts the
     answers of the planner that were no plan. `answered` is the number of the newest message that
-    the planner has answered, `returned` are those of messages that were handed back. `has_final`
-    says whether the final text is written (True) or has failed (False). Losses and refusals of
-    steps before `resumed_at` do not count.
+    the planner has answered, `returned` are those of messages that were handed back. `has_final`:
+    the final text is written; it is False only in runs of an earlier release, whose final text
+    failed. `is_finishing`: its user wants it completed with the parts that are there. Losses,
+    refusals and failures of steps before `resumed_at` do not count. `max_output_tokens` bounds each
+    answer, where its user has set it; `wants_mail`: its user is told its pauses and its end by
+    mail.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -82,6 +85,9 @@ class Run(models.Model):
     answered = models.PositiveIntegerField(default=0)
     returned = models.JSONField(default=list)
     has_final = models.BooleanField(null=True)
+    is_finishing = models.BooleanField(default=False, db_default=False)
+    max_output_tokens = models.PositiveIntegerField(null=True)
+    wants_mail = models.BooleanField(default=False, db_default=False)
     created_at = models.DateTimeField(db_default=Now())
     started_at = models.DateTimeField(null=True)
     resumed_at = models.DateTimeField(null=True)
@@ -121,7 +127,8 @@ class Subtask(models.Model):
     author is shown. `reason` is that of its next attempt; `notes`
     are those of the user and the planner, `[{"from": "user", "text": "..."}]`. `is_stale`: a
     dependency has changed since its last attempt. `needs_attention`: its review was not content or
-    could not be made, or a part of the answer could not be used.
+    could not be made, or a part of the answer could not be used. `max_output_tokens` bounds each
+    answer of its author, where the plan or the user says so.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -136,6 +143,7 @@ class Subtask(models.Model):
     reads = models.JSONField(default=list)
     writes = models.JSONField(default=list)
     notes = models.JSONField(default=list)
+    max_output_tokens = models.PositiveIntegerField(null=True)
     model = models.CharField(max_length=64)
     assigned_by = models.CharField(max_length=16, choices=_choices(AssignedBy))
     status = models.CharField(
@@ -233,6 +241,9 @@ class Step(models.Model):
     the step is queued or runs. `beside_others`: other steps were active when this one was refused.
     `result` has the `sections` of the prompt, by their headings, and what was read in the text:
     the `faults` of an answer that is no plan; the `reply` to the messages up to number `answers`.
+    An answer may take several steps: `goes_on` says that another one continues this one, and has
+    its id as `continues_id`. `number` counts the tries at a step, of which all but the last have
+    failed.
     The steps of a subtask that is off the plan have no subtask any more, and count in the cost.
     """
 
@@ -247,6 +258,9 @@ class Step(models.Model):
     )
     outcome = models.CharField(max_length=16, choices=_choices(Outcome), blank=True)
     beside_others = models.BooleanField(default=False)
+    continues_id = models.UUIDField(null=True)
+    goes_on = models.BooleanField(default=False, db_default=False)
+    number = models.PositiveSmallIntegerField(default=1, db_default=1)
     content = models.TextField(blank=True)
     finish_reason = models.CharField(max_length=16, blank=True)
     error = models.JSONField(null=True)

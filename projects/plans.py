@@ -21,6 +21,7 @@ from projects.types import (
     MAX_ACCEPTANCE_POINT,
     MAX_INSTRUCTIONS,
     MAX_KEY,
+    MAX_OUTPUT_TOKENS,
     MAX_READS,
     MAX_SUMMARY,
     MAX_TITLE,
@@ -35,7 +36,8 @@ _KEY = re.compile(rf"[a-z0-9][a-z0-9_-]{{0,{MAX_KEY - 1}}}")
 class PlannedSubtask(Struct, frozen=True, kw_only=True):
     """A part of the work. `acceptance` are the points that a review checks; `model` is the
     suggested model, if any; `reads` are the paths of files of the repository that its author is
-    shown, `writes` those of the files that it writes."""
+    shown, `writes` those of the files that it writes. `max_output_tokens` bounds each answer of
+    its author."""
 
     key: str
     title: str
@@ -46,6 +48,7 @@ class PlannedSubtask(Struct, frozen=True, kw_only=True):
     output: str = ""
     reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
+    max_output_tokens: int | None = None
 
 
 class Plan(Struct, frozen=True, kw_only=True):
@@ -241,6 +244,7 @@ class _Reader:
             output=self._line(raw, "output", where, required=False),
             reads=self._texts(raw, "reads", where, MAX_READS, MAX_PATH),
             writes=self._texts(raw, "writes", where, MAX_WRITES, MAX_TITLE),
+            max_output_tokens=self._limit(raw, where),
         )
 
     def _key(self, raw: dict[str, Any], where: str) -> str:
@@ -263,6 +267,15 @@ class _Reader:
             self.notes.append(f"{fault} Another was chosen.")
         else:
             self.faults.append(fault)
+        return None
+
+    def _limit(self, raw: dict[str, Any], where: str) -> int | None:
+        limit = raw.get("max_output_tokens")
+        if limit is None or (type(limit) is int and 0 < limit <= MAX_OUTPUT_TOKENS):
+            return limit
+        self.faults.append(
+            f'The "max_output_tokens" of {where} is not a number from 1 to {MAX_OUTPUT_TOKENS}.'
+        )
         return None
 
     def _line(self, raw: dict[str, Any], name: str, where: str, *, required: bool = True) -> str:

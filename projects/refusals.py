@@ -3,19 +3,15 @@
 from ai.inference.errors import CallCancelled, CallInterrupted
 from billing.errors import GroupBudgetExceeded, PaymentRequired
 from common.errors import DomainError, ServiceUnavailable
-from projects.errors import RepositoryUnavailable, RunHeld
-from projects.types import Outcome, PauseReason, StepKind
+from projects.errors import RepositoryUnavailable, RunHeld, UnusableAnswer
+from projects.types import Outcome, PauseReason
 
-# Steps whose run cannot go on without them, and does not end because of a provider.
-_WAITING = frozenset({StepKind.PLAN, StepKind.REPAIR})
-_PROVIDER = frozenset(
-    {"provider_unavailable", "upstream_error", "no_text", "invalid_body", "input_too_long"}
-    | {"content_blocked", "rate_limit_exceeded"}
-)
+# Failures that pass: of the connection, of the provider, or of this one answer.
+_PASSING = frozenset({"upstream_error", "no_text", UnusableAnswer.code})
 
 
-def outcome_of(kind: StepKind, failure: DomainError | None) -> Outcome:
-    """The outcome of a step of that kind that ended with this failure, or with none."""
+def outcome_of(failure: DomainError | None) -> Outcome:
+    """The outcome of a step that ended with this failure, or with none."""
     match failure:
         case None:
             return Outcome.DONE
@@ -26,10 +22,14 @@ def outcome_of(kind: StepKind, failure: DomainError | None) -> Outcome:
             return Outcome.LOST
         case PaymentRequired() | RunHeld() | RepositoryUnavailable():
             return Outcome.REFUSED
-        case _ if kind in _WAITING:
-            return Outcome.REFUSED
         case _:
             return Outcome.FAILED
+
+
+def is_repeatable(code: str) -> bool:
+    """Whether the model of a step that failed with that code may do better another time. What it
+    refuses, it refuses again; and one that is not called now is waited for before that."""
+    return code in _PASSING
 
 
 def pause_reason_of(code: str) -> PauseReason:
@@ -38,6 +38,4 @@ def pause_reason_of(code: str) -> PauseReason:
         return PauseReason.BUDGET_EXCEEDED
     if code == RepositoryUnavailable.code:
         return PauseReason.REPOSITORY_UNAVAILABLE
-    if code in _PROVIDER:
-        return PauseReason.PROVIDER_UNAVAILABLE
     return PauseReason.INSUFFICIENT_BALANCE

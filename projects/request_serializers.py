@@ -29,6 +29,7 @@ from projects.types import (
     MAX_GOAL,
     MAX_INSTRUCTIONS,
     MAX_KEY,
+    MAX_OUTPUT_TOKENS,
     MAX_PARALLEL,
     MAX_RESULT,
     MAX_ROSTER,
@@ -82,6 +83,14 @@ class RunInputSerializer(serializers.Serializer[Any]):
     review = FlagField(source="reviews", default=True)
     approve_plan = FlagField(
         default=False, help_text="Wait with the work until you have seen the plan."
+    )
+    max_output_tokens = WholeNumberField(
+        min_value=1,
+        max_value=MAX_OUTPUT_TOKENS,
+        required=False,
+        allow_null=True,
+        help_text="Bounds each answer. Without it models write as much as they can and you can "
+        "pay.",
     )
     budget_usd = CentsField(
         source="budget",
@@ -147,7 +156,7 @@ class RunsQuerySerializer(serializers.Serializer[Any]):
 
 @extend_schema_serializer(component_name="ProjectControlInput")
 class ControlInputSerializer(serializers.Serializer[Any]):
-    action = serializers.ChoiceField(["pause", "resume", "cancel"])
+    action = serializers.ChoiceField(["pause", "resume", "cancel", "finish", "rewrite"])
 
 
 @extend_schema_serializer(component_name="ProjectMessageInput")

@@ -3,9 +3,12 @@
 from collections.abc import Sequence
 from uuid import UUID
 
+from msgspec.structs import replace
+
 from ai.generations.endings import give_up
 from ai.generations.running import LostCallHandler, StreamedCall, persist
-from ai.generations.types import TOTAL_SECONDS, Piece
+from ai.generations.types import TOTAL_SECONDS, Completion, Piece
+from ai.inference.errors import NoText
 from ai.inference.types import ChatCall
 from ai.providers.types import Delta, TextDelta
 from common.errors import DomainError
@@ -59,6 +62,7 @@ def call_of(prepared: Prepared, *, account_id: UUID) -> ChatCall:
         source="job",
         model=prepared.model,
         messages=prepared.messages,
+        max_output_tokens=prepared.max_output_tokens,
         stream=True,
         request_id=prepared.step.run.request_id or str(step_id),
         total_seconds=TOTAL_SECONDS,
@@ -69,14 +73,21 @@ def call_of(prepared: Prepared, *, account_id: UUID) -> ChatCall:
 
 class StepCall(StreamedCall[None]):
     """The call of a step. Its reasoning is not shown. Nobody waits for it: it waits for a provider
-    that is spared for a while, and does not fail its subtask."""
-
-    patience = 180.0
+    that is spared for a while."""
 
     def __init__(self, job: RunningJob, prepared: Prepared) -> None:
         call = call_of(prepared, account_id=job.account_id)
         super().__init__(STEP, job, call, stream_id=prepared.step.run_id)
         self._step = prepared.step
+        self._offset = prepared.offset
+        self.patience = prepared.patience
+
+    def completion(self, failure: DomainError | None) -> Completion:
+        """The whole result. A model that has nothing to add to a cut answer has not failed."""
+        whole = super().completion(failure)
+        if isinstance(whole.failure, NoText) and self._step.continues_id is not None:
+            return replace(whole, failure=None)
+        return whole
 
     def delta_events(self, pieces: Sequence[Piece], offset: int) -> list[NewEvent]:
         return events.deltas(self._step, pieces, offset)

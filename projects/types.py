@@ -24,6 +24,12 @@ MAX_NOTES: Final = 20
 MAX_ATTEMPTS: Final = 30
 # How often the step of one slot is started again by itself after its worker died.
 MAX_LOSSES: Final = 1
+# How often one model tries a step; after that, one of another vendor tries it once.
+MAX_TRIES: Final = 3
+# Seconds before the second try, and before the third.
+PAUSES: Final = (2.0, 8.0)
+# How often an answer that the output limit has cut is continued.
+MAX_CONTINUATIONS: Final = 8
 
 MAX_GOAL: Final = 20_000
 MAX_TITLE: Final = 200
@@ -41,6 +47,7 @@ MAX_UPLOADS: Final = 20
 MAX_APPLIED_FILES: Final = 250
 MAX_APPLIED_BYTES: Final = 10_000_000
 MAX_COMMIT_MESSAGE: Final = 2_000
+MAX_OUTPUT_TOKENS: Final = 1_000_000  # that a user may set as a bound of each answer
 MAX_RESULT: Final = 200_000  # characters of a user's own result
 MAX_BUDGET_USD: Final = 10_000
 
@@ -78,6 +85,7 @@ class PauseReason(StrEnum):
     PROVIDER_UNAVAILABLE = "provider_unavailable"
     REPOSITORY_UNAVAILABLE = "repository_unavailable"
     INTERRUPTED = "interrupted"
+    STEP_FAILED = "step_failed"
 
 
 class SubtaskStatus(StrEnum):
@@ -104,6 +112,9 @@ class StepKind(StrEnum):
 
 # Steps whose text is shown while it comes; that of the others is for the run itself.
 SHOWN: Final = frozenset({StepKind.WORK, StepKind.FINAL})
+# Steps whose answer is continued where the output limit has cut it. The others are short: a cut
+# answer of theirs is none.
+CONTINUED: Final = frozenset({StepKind.PLAN, StepKind.REPAIR, StepKind.WORK, StepKind.FINAL})
 
 
 class AttemptReason(StrEnum):
@@ -115,6 +126,12 @@ class AttemptReason(StrEnum):
     STALE = "stale"
     REASSIGN = "reassign"
     REPLACE = "replace"
+    RETRY = "retry"
+    FALLBACK = "fallback"
+
+
+# Attempts that go on with what the one before has brought.
+GOING_ON: Final = frozenset({AttemptReason.RESTART, AttemptReason.RETRY, AttemptReason.FALLBACK})
 
 
 class Verdict(StrEnum):
@@ -131,6 +148,7 @@ class AssignedBy(StrEnum):
     USER = "user"
     PLAN = "plan"
     SPREAD = "spread"
+    FALLBACK = "fallback"
 
 
 class ChangesState(StrEnum):

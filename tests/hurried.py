@@ -28,7 +28,7 @@ class HurriedConfig(AppConfig):
         from ai.operations import transitions
         from ai.providers import flux, runway
         from integrations.workspaces.services import writing
-        from projects.services import sources
+        from projects.services import sources, steps
         from studios import handlers
 
         replace_times(
@@ -42,6 +42,7 @@ class HurriedConfig(AppConfig):
                 runway: {"_POLL_SECONDS": 0.5},
                 handlers: {"STORE_PAUSES": (0.02, 0.1, 0.3, 0.5, 1.0)},
                 sources: {"_PAUSES": (0.05, 0.2)},
+                steps: {"PAUSES": (0.1, 0.3)},
                 writing: {"_PAUSES": (0.05, 0.1, 0.2)},
             }
         )

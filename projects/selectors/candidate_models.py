@@ -19,6 +19,7 @@ from projects.types import AssignedBy
 
 # Micro-USD per 1,000,000 tokens of output, below which a model is of the class.
 _PRICES = (("low", 2_000_000), ("middle", 12_000_000))
+PRICE_CLASSES = ("low", "middle", "high")
 # What is taken first where nobody has chosen: good work at a price that surprises nobody.
 _ORDER = ("middle", "high", "low")
 
@@ -74,7 +75,7 @@ def reviewer_of(author: str, roster: Sequence[RosterModel], chosen: str) -> str:
     """The model that reviews what `author` wrote: of another vendor, `chosen` if it is, and of the
     same vendor only where there is no other."""
     vendors = {model.id: model.vendor for model in roster}
-    own = vendors.get(author) or _vendor_of(author)
+    own = vendors.get(author) or vendor_of(author)
     others = [model for model in roster if model.vendor != own]
     if any(model.id == chosen for model in others):
         return chosen
@@ -96,6 +97,7 @@ def _row(model: Model, notes: str) -> RosterModel:
     )
 
 
-def _vendor_of(name: str) -> str:
+def vendor_of(name: str) -> str:
+    """The vendor of a model of the catalog; empty for one that is gone."""
     model = get_catalog().find(name)
     return model.owned_by if model is not None else ""

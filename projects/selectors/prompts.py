@@ -12,6 +12,7 @@ from media.files.models import Upload
 from media.files.selectors.uploads import read_text
 from projects.models import Attempt, AttemptFile, Run, Step, Subtask
 from projects.outputs import mark_of
+from projects.prompts.continuing import GO_ON
 from projects.prompts.planning import PlanContext, planning_prompt, repair_prompt
 from projects.prompts.replying import SubtaskLine, reply_prompt
 from projects.prompts.reviewing import Point, Review, ReviewContext, review_prompt
@@ -24,10 +25,11 @@ from projects.prompts.working import (
     revision_prompt,
     work_prompt,
 )
+from projects.selectors.answers import first_turn, text_before
 from projects.selectors.candidate_models import roster_of_run
 from projects.selectors.messages import messages_for_models
 from projects.selectors.sources import sources_of
-from projects.types import AttemptReason, Outcome, StepKind, SubtaskStatus, Verdict
+from projects.types import GOING_ON, AttemptReason, Outcome, StepKind, SubtaskStatus, Verdict
 
 # Characters of all inputs of a prompt at most, and of the words around them.
 MAX_CHARACTERS = 300_000
@@ -38,7 +40,14 @@ _NEWEST_NOTES = 20
 
 
 def messages_for(step: Step, model: Model) -> tuple[Message, ...]:
-    """The messages of a step."""
+    """The messages of a step. One that continues an answer is shown what there is of it."""
+    asked, before = _question(step, model), text_before(step)
+    if not before:
+        return asked
+    return (*asked, Message("assistant", before), Message("user", GO_ON))
+
+
+def _question(step: Step, model: Model) -> tuple[Message, ...]:
     run = step.run
     match StepKind(step.kind):
         case StepKind.PLAN:
@@ -99,7 +108,7 @@ def _repair(run: Run) -> tuple[Message, ...]:
 def _work(step: Step, model: Model) -> tuple[Message, ...]:
     subtask = step.subtask
     assert subtask is not None  # noqa: S101 - work has one
-    mark = mark_of(step.pk)
+    mark = mark_of(first_turn(step).pk)
     first = Message("user", work_prompt(_work_context(step.run, subtask, model, mark)))
     before = _to_revise(subtask, step)
     if before is None:
@@ -138,9 +147,9 @@ def _to_revise(subtask: Subtask, step: Step) -> Attempt | None:
             continue
         if attempt.verdict == Verdict.REVISE:
             this = step.attempt.reason if step.attempt is not None else ""
-            is_revision = this in (AttemptReason.REVISION, AttemptReason.RESTART)
+            is_revision = this == AttemptReason.REVISION or this in GOING_ON
             return attempt if is_revision else None
-        if attempt.reason not in (AttemptReason.REVISION, AttemptReason.RESTART):
+        if attempt.reason != AttemptReason.REVISION and attempt.reason not in GOING_ON:
             return None
     return None
 

@@ -18,7 +18,7 @@ from projects.activity import activity_of
 from projects.models import Deliverable, Run, Step, Subtask
 from projects.selectors.lookup import get_run
 from projects.selectors.messages import MessageView, messages_of
-from projects.selectors.subtasks import SubtaskView, text_of, view_of
+from projects.selectors.subtasks import SubtaskView, shown_text, view_of
 from projects.types import RunStatus, StepKind, SubtaskStatus
 
 _WITHOUT_RESULT = (SubtaskStatus.FAILED, SubtaskStatus.SKIPPED)
@@ -98,7 +98,7 @@ def snapshot_of(run: Run) -> Snapshot:
 
 def _final_text(run: Run) -> str | None:
     finals = [step for step in run.rows.active_steps() if step.kind == StepKind.FINAL]
-    return text_of(finals[0]) if finals else None
+    return shown_text(finals[0]) if finals else None
 
 
 def read_views(run: Run, *, with_text: bool = False) -> tuple[RunView, list[SubtaskView]]:

@@ -3,11 +3,16 @@
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 
+from msgspec.structs import replace
+
 from ai.inference.errors import CallInterrupted
 from projects.decisions import Refusal, RunState, Slot, SubtaskState
 from projects.models import Attempt, Run, Step, Subtask
-from projects.refusals import pause_reason_of
+from projects.refusals import is_repeatable, pause_reason_of
+from projects.selectors.answers import unfinished
+from projects.selectors.substitutes import substitute_of
 from projects.types import (
+    GOING_ON,
     AttemptReason,
     Outcome,
     RunStatus,
@@ -34,7 +39,8 @@ def state_of(run: Run, *, newest: int) -> RunState:
             (StepKind(step.kind), step.subtask_id) for step in run.rows.active_steps()
         ),
         unanswered=newest > run.answered,
-        has_final=run.has_final,
+        has_final=bool(run.has_final),
+        is_finishing=run.is_finishing,
         slots={kind: slots[kind] for kind in StepKind if kind in slots},
     )
 
@@ -54,12 +60,19 @@ def _slots(run: Run) -> dict[UUID | StepKind, Slot]:
 def _after(slot: Slot, step: Step, counts: bool) -> Slot:
     if not counts:
         return Slot()
+    code = (step.error or {}).get("code", "")
     match Outcome(step.outcome):
         case Outcome.LOST:
-            return Slot(losses=slot.losses + 1)
+            return replace(slot, losses=slot.losses + 1, refusal=None)
         case Outcome.REFUSED:
-            reason = pause_reason_of((step.error or {}).get("code", ""))
-            return Slot(slot.losses, Refusal(reason, step.beside_others))
+            refusal = Refusal(pause_reason_of(code), step.beside_others)
+            return replace(slot, refusal=refusal)
+        case Outcome.FAILED:
+            return Slot(
+                failed_try=step.number,
+                is_repeatable=is_repeatable(code),
+                has_substitute=substitute_of(step) is not None,
+            )
         case _:
             return Slot()
 
@@ -70,7 +83,10 @@ def _subtasks(run: Run, slots: _SlotsByPlace) -> tuple[SubtaskState, ...]:
 
 
 def _subtask(subtask: Subtask, slots: _SlotsByPlace, attempts: Sequence[Attempt]) -> SubtaskState:
-    current = subtask.current
+    current, slot = subtask.current, slots.get(subtask.pk, Slot())
+    if subtask.status == SubtaskStatus.QUEUED:
+        # It begins again: with another model, or because its user wants it.
+        slot = replace(slot, failed_try=0)
     return SubtaskState(
         id=subtask.pk,
         key=subtask.key,
@@ -81,7 +97,10 @@ def _subtask(subtask: Subtask, slots: _SlotsByPlace, attempts: Sequence[Attempt]
         has_faults=current is not None and bool(current.open_faults),
         revisions=_revisions([attempt.reason for attempt in attempts]),
         reason=AttemptReason(subtask.reason),
-        slot=slots.get(subtask.pk, Slot()),
+        goes_on=current is not None
+        and current.status == SubtaskStatus.RUNNING
+        and unfinished(subtask.run, StepKind.WORK, current) is not None,
+        slot=slot,
     )
 
 
@@ -104,6 +123,6 @@ def _revisions(reasons: Sequence[str]) -> int:
     for reason in reversed(reasons):
         if reason == AttemptReason.REVISION:
             count += 1
-        elif reason != AttemptReason.RESTART:
+        elif reason not in GOING_ON:
             break
     return count

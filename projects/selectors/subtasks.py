@@ -14,8 +14,9 @@ from common.consistent_reads import consistent_reads
 from common.errors import NotFound
 from events.selectors import list_data
 from projects.models import Attempt, AttemptFile, Step, Subtask
+from projects.selectors.answers import shown_from, text_before
 from projects.selectors.lookup import get_run
-from projects.types import AttemptReason, StepKind
+from projects.types import AttemptReason, StepKind, SubtaskStatus
 
 
 class Delta(Struct, frozen=True):
@@ -109,7 +110,7 @@ def view_of(subtask: Subtask, usage: Mapping[UUID, ChargeUsage], *, with_text: b
         for step in steps
         if step.kind == StepKind.WORK and step.attempt_id == subtask.current_id
     ]
-    running = next((step for step in work if step.ended_at is None), None)
+    is_running = subtask.current is not None and subtask.current.status == SubtaskStatus.RUNNING
     return SubtaskView(
         subtask=subtask,
         attempt=subtask.current.number if subtask.current is not None else None,
@@ -118,21 +119,22 @@ def view_of(subtask: Subtask, usage: Mapping[UUID, ChargeUsage], *, with_text: b
         ],
         usage=usage.get(work[-1].pk) if work else None,
         cost=sum(costs.values()),
-        text=text_of(running) if with_text and running is not None else None,
+        text=shown_text(work[-1]) if with_text and is_running else None,
     )
 
 
-def text_of(step: Step) -> str:
-    """All that a step has written, so far."""
-    return text_in_log(step) if step.ended_at is None else step.content
-
-
 def text_in_log(step: Step) -> str:
-    """What the log has of a step's text."""
-    if step.first_seq is None:
+    """What the log has of a step's own text, without that which it continues."""
+    return shown_text(step)[len(text_before(step)) :]
+
+
+def shown_text(step: Step) -> str:
+    """What readers see of the answer that a step writes, so far: also what it continues."""
+    begins = shown_from(step)
+    if begins.first_seq is None:
         return ""
     event_type = "final.delta" if step.kind == StepKind.FINAL else "subtask.delta"
-    payloads = list_data(step.run_id, event_type=event_type, after_seq=step.first_seq)
+    payloads = list_data(step.run_id, event_type=event_type, after_seq=begins.first_seq)
     number = step.attempt.number if step.attempt is not None else 0
     mine = (step.subtask_id, number)
     deltas = map(_decode_delta, payloads)

@@ -130,6 +130,9 @@ class SubtaskInEventSerializer(serializers.Serializer[Any]):
     output = serializers.CharField(source="subtask.output", read_only=True)
     reads = TextsField(source="subtask.reads")
     writes = TextsField(source="subtask.writes")
+    max_output_tokens = serializers.IntegerField(
+        source="subtask.max_output_tokens", read_only=True, allow_null=True
+    )
     model = serializers.CharField(source="subtask.model", read_only=True)
     assigned_by = EnumField(AssignedBy, source="subtask.assigned_by")
     status = EnumField(SubtaskStatus, source="subtask.status")
@@ -287,6 +290,9 @@ class RunSerializer(RunInEventSerializer):
     max_subtasks = serializers.IntegerField(source="run.max_subtasks", read_only=True)
     max_parallel = serializers.IntegerField(source="run.max_parallel", read_only=True)
     review = serializers.BooleanField(source="run.reviews", read_only=True)
+    max_output_tokens = serializers.IntegerField(
+        source="run.max_output_tokens", read_only=True, allow_null=True
+    )
     last_seq = serializers.IntegerField(read_only=True)
     final_text = serializers.CharField(
         read_only=True,

@@ -11,30 +11,32 @@ from projects.decisions import (
     Action,
     FailSubtask,
     Finish,
+    GiveUpReply,
     Pause,
     Skip,
     Start,
     decide,
 )
-from projects.models import Run, Subtask
+from projects.models import Attempt, Run, Step, Subtask
+from projects.selectors.answers import shown_from, unfinished
 from projects.selectors.candidate_models import reviewer_of, roster_of_run
 from projects.selectors.messages import from_user
 from projects.selectors.states import state_of
+from projects.selectors.substitutes import substitute_of
 from projects.services import attempts, deliverables, steps
 from projects.types import (
+    GOING_ON,
+    MAX_TRIES,
+    AssignedBy,
+    AttemptReason,
+    Outcome,
     PauseReason,
     Phase,
     RunStatus,
     StepKind,
     SubtaskStatus,
+    Verdict,
 )
-
-_FAILURES = {
-    "no_subtask_completed": "No subtask could be completed. Reassign one to another model, or "
-    "write its result yourself, and the run goes on.",
-    "final_failed": "The final text could not be written. Reassign or replace a subtask, and the "
-    "run goes on.",
-}
 
 
 def advance(run: Run) -> list[NewEvent]:
@@ -50,10 +52,9 @@ def _carry_out(run: Run, action: Action) -> list[NewEvent]:
         case Start(StepKind.WORK):
             return _work(_subtask(run, action.subtask_id), action)
         case Start(StepKind.REVIEW):
-            return _review(_subtask(run, action.subtask_id))
-        case Start(kind):
-            step = steps.begin(run=run, kind=kind, model=run.planner_model)
-            return [events.final_event("started", step)] if kind == StepKind.FINAL else []
+            return _review(_subtask(run, action.subtask_id), action.number)
+        case Start(kind, number=number):
+            return _of_the_run(run, kind, number)
         case Accept(subtask_id, needs_attention):
             return _accept(_subtask(run, subtask_id), needs_attention)
         case FailSubtask(subtask_id):
@@ -65,16 +66,20 @@ def _carry_out(run: Run, action: Action) -> list[NewEvent]:
             subtask = _subtask(run, subtask_id)
             _end_without_result(subtask, SubtaskStatus.SKIPPED, None)
             return [events.subtask_event("skipped", subtask)]
+        case GiveUpReply():
+            return _give_up_reply(run)
         case Pause(reason):
             return pause(run, reason)
-        case Finish(code):
-            return _finish(run, code)
+        case Finish():
+            return _finish(run)
 
 
 def pause(run: Run, reason: PauseReason, actor: str = SYSTEM) -> list[NewEvent]:
     """Pause a run. Steps that run go on to their end."""
     run.status, run.pause_reason = RunStatus.PAUSED, reason
-    run.save(update_fields=["status", "pause_reason"])
+    if reason == PauseReason.STEP_FAILED:
+        run.error = error_of_missing_parts(run)
+    run.save(update_fields=["status", "pause_reason", "error"])
     return [events.run_event("paused", actor)]
 
 
@@ -95,43 +100,125 @@ def _subtask(run: Run, subtask_id: UUID | None) -> Subtask:
     return run.rows.subtasks[subtask_id]
 
 
+def _of_the_run(run: Run, kind: StepKind, number: int) -> list[NewEvent]:
+    """Begin a step that belongs to no subtask."""
+    continued, failed = unfinished(run, kind), _failed_before(run, kind, number)
+    model = continued.model if continued is not None else run.planner_model
+    step = steps.begin(
+        run=run,
+        kind=kind,
+        model=_model_of_try(failed, model, number),
+        continues=continued,
+        number=number,
+    )
+    new_events: list[NewEvent] = []
+    if failed is not None:
+        new_events.append(events.run_retrying(step, failed))
+    if kind == StepKind.FINAL and shown_from(step) is step:
+        new_events.append(events.final_event("started", step))
+    return new_events
+
+
 def _work(subtask: Subtask, start: Start) -> list[NewEvent]:
-    assert start.reason is not None  # noqa: S101 - every attempt has a reason
-    attempt = attempts.create(subtask=subtask, reason=start.reason, model=subtask.model)
+    """Begin an attempt, or continue the answer of the one that runs."""
+    run, before = subtask.run, subtask.current
+    failed = _failed_before(run, StepKind.WORK, start.number, subtask)
+    model = _model_of_try(failed, subtask.model, start.number)
+    if model != subtask.model:
+        subtask.model, subtask.assigned_by = model, AssignedBy.FALLBACK
+    continued = None
+    if before is not None and (start.reason is None or start.reason in GOING_ON):
+        continued = unfinished(run, StepKind.WORK, before)
+    attempt = before
+    if attempt is None or start.reason is not None:
+        reason = start.reason or AttemptReason.RETRY
+        attempt = attempts.create(subtask=subtask, reason=reason, model=model)
+        if before is not None and continued is not None:
+            attempts.copy_files(from_=before, to=attempt)
     steps.begin(
-        run=subtask.run,
+        run=run,
         kind=StepKind.WORK,
-        model=subtask.model,
+        model=model,
         subtask=subtask,
         attempt=attempt,
+        continues=continued,
+        number=start.number,
     )
     is_new = subtask.status == SubtaskStatus.QUEUED
     subtask.current, subtask.status, subtask.error = attempt, SubtaskStatus.RUNNING, None
-    subtask.save(update_fields=["current", "status", "error"])
+    subtask.save(update_fields=["current", "status", "error", "model", "assigned_by"])
+    if start.reason is None:
+        return []
     if is_new:
         return [events.subtask_event("started", subtask, reason=start.reason)]
     return [events.subtask_event("retrying", subtask, reason=start.reason)]
 
 
-def _review(subtask: Subtask) -> list[NewEvent]:
+def _review(subtask: Subtask, number: int) -> list[NewEvent]:
     run, attempt = subtask.run, subtask.current
     assert attempt is not None  # noqa: S101 - it has just completed
+    failed = _failed_before(run, StepKind.REVIEW, number, subtask)
     reviewer = reviewer_of(attempt.model, roster_of_run(run), run.reviewer_model)
-    steps.begin(run=run, kind=StepKind.REVIEW, model=reviewer, subtask=subtask, attempt=attempt)
-    return []
+    step = steps.begin(
+        run=run,
+        kind=StepKind.REVIEW,
+        model=_model_of_try(failed, reviewer, number),
+        subtask=subtask,
+        attempt=attempt,
+        number=number,
+    )
+    return [events.run_retrying(step, failed)] if failed is not None else []
+
+
+def _failed_before(
+    run: Run, kind: StepKind, number: int, subtask: Subtask | None = None
+) -> Step | None:
+    """The step that this try repeats."""
+    if number == 1:
+        return None
+    place = subtask.pk if subtask is not None else None
+    return next(
+        step
+        for step in reversed(run.rows.steps.values())
+        if step.kind == kind and step.subtask_id == place and step.outcome == Outcome.FAILED
+    )
+
+
+def _model_of_try(failed: Step | None, model: str, number: int) -> str:
+    """The model that makes a try: after all tries of one the model of another vendor."""
+    if failed is None:
+        return model
+    if number <= MAX_TRIES:
+        return failed.model
+    return substitute_of(failed) or model
 
 
 def _accept(subtask: Subtask, needs_attention: bool) -> list[NewEvent]:
     attempt = subtask.current
     assert attempt is not None  # noqa: S101 - it has just completed
+    new_events: list[NewEvent] = []
+    if subtask.run.reviews and not attempt.verdict:
+        new_events = _leave_unreviewed(attempt)
     subtask.status, subtask.is_stale = SubtaskStatus.COMPLETED, False
     subtask.needs_attention = needs_attention
     subtask.save(update_fields=["status", "is_stale", "needs_attention"])
     actor = model_actor(attempt.model)
     return [
+        *new_events,
         events.subtask_event("completed", subtask, actor),
         *deliverables.deliver(subtask=subtask, attempt=attempt, actor=actor),
     ]
+
+
+def _leave_unreviewed(attempt: Attempt) -> list[NewEvent]:
+    """No reviewer has said anything clear."""
+    reviews = [
+        step for step in attempt.subtask.run.rows.steps.values() if step.attempt_id == attempt.pk
+    ]
+    attempt.verdict = Verdict.UNAVAILABLE
+    attempt.review = {"model": reviews[-1].model, "points": [], "issues": []}
+    attempt.save(update_fields=["verdict", "review"])
+    return [events.review_completed(attempt, reviews[-1].model)]
 
 
 def _end_without_result(
@@ -141,15 +228,36 @@ def _end_without_result(
     subtask.save(update_fields=["status", "is_stale", "error"])
 
 
-def _finish(run: Run, code: str | None) -> list[NewEvent]:
-    if code is not None:
-        run.error = {"code": code, "message": _FAILURES[code]}
-        returned = close(run, RunStatus.FAILED)
-        return [*returned, events.run_event("failed")]
+def _give_up_reply(run: Run) -> list[NewEvent]:
+    """Leave the messages without an answer; authors are sent them all the same."""
+    last = [step for step in run.rows.steps.values() if step.kind == StepKind.REPLY][-1]
+    run.answered = last.result.get("answers", inbox.newest_number(run.pk))
+    run.save(update_fields=["answered"])
+    return [NewEvent("error", {**(last.error or {}), "retryable": True})]
+
+
+def _finish(run: Run) -> list[NewEvent]:
     run.error = None
     finals = deliverables.finish(run)
     returned = close(run, RunStatus.COMPLETED)
     return [*finals, *returned, events.run_event("completed")]
+
+
+def error_of_missing_parts(run: Run) -> dict[str, Any]:
+    """Why a run stands whose steps have all failed, and what helps."""
+    missing = [row for row in run.rows.subtasks.values() if row.status != SubtaskStatus.COMPLETED]
+    if not missing:
+        return {
+            "code": "final_failed",
+            "message": "The final text could not be written. All parts are there: resume to have "
+            "it written, now or later, or take the parts.",
+        }
+    titles = ", ".join(f"“{row.title}”" for row in missing)
+    return {
+        "code": "parts_missing",
+        "message": f"Without a result: {titles}. Resume to try again, give them to other models, "
+        "write them yourself, or finish the run without them.",
+    }
 
 
 def _phase(run: Run) -> list[NewEvent]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
+from common.ids import uuid7
 from projects.models import Attempt, AttemptFile, Subtask
 from projects.outputs import OutputFile
 from projects.types import AttemptReason
@@ -30,6 +31,14 @@ def write_files(*, attempt: Attempt, files: Iterable[OutputFile]) -> None:
         )
         for file in files
     )
+
+
+def copy_files(*, from_: Attempt, to: Attempt) -> None:
+    """Let an attempt go on with the files of the one before."""
+    rows = list(from_.files.all())
+    for row in rows:
+        row.pk, row.attempt = uuid7(), to
+    AttemptFile.objects.bulk_create(rows)
 
 
 def undo(*, attempt: Attempt) -> None:

@@ -8,14 +8,19 @@ from msgspec.structs import asdict
 from ai.generations.endings import Output
 from ai.generations.types import Completion, Text
 from ai.inference.errors import CallInterrupted, error_of
+from billing.selectors.charges import get_usage
+from common.errors import DomainError
 from events.types import NewEvent, model_actor
 from projects import events
+from projects.errors import UnusableAnswer
 from projects.json_answers import find_object
 from projects.models import Attempt, Step
 from projects.outputs import FileFault, mark_of, read_output
 from projects.plans import UnsoundPlan, read_plan
-from projects.prompts.reviewing import Review, read_review
+from projects.prompts.reviewing import read_review
 from projects.refusals import outcome_of
+from projects.selectors.answers import first_turn, text_before, turns_before
+from projects.selectors.spending import left_to_write
 from projects.selectors.subtasks import text_in_log
 from projects.services import attempts, deliverables, plans, replies
 from projects.services.advance import advance
@@ -23,7 +28,9 @@ from projects.services.locks import lock_step
 from projects.services.log import append_events
 from projects.services.staging import fit
 from projects.types import (
+    CONTINUED,
     ENDED,
+    MAX_CONTINUATIONS,
     MAX_READS,
     AttemptReason,
     Outcome,
@@ -80,6 +87,8 @@ def _cost(step: Step) -> list[NewEvent]:
 def _finish(step: Step, completion: Completion) -> list[NewEvent]:
     """Write the end of a step, and what it means for what it was about. Returns the events."""
     _write(step, completion)
+    if step.goes_on:
+        return _cost(step)
     if step.run.status in ENDED and step.kind not in (StepKind.WORK, StepKind.FINAL):
         return _cost(step)
     if step.subtask is None and step.kind in (StepKind.WORK, StepKind.REVIEW):
@@ -100,15 +109,35 @@ def _finish(step: Step, completion: Completion) -> list[NewEvent]:
 
 def _write(step: Step, completion: Completion) -> None:
     step.status = completion.status
-    step.outcome = outcome_of(StepKind(step.kind), completion.failure)
+    step.outcome = outcome_of(completion.failure)
     step.error = completion.error
     if step.outcome == Outcome.LOST:
         step.error = error_of(CallInterrupted())
     step.content = completion.content
     step.finish_reason = completion.reason
+    step.goes_on = step.outcome == Outcome.DONE and _is_to_be_continued(step)
     step.beside_others = step.outcome == Outcome.REFUSED and len(step.run.rows.active_steps()) > 1
     step.ended_at = step.run.rows.now
     step.save()
+
+
+def _is_to_be_continued(step: Step) -> bool:
+    """Has the output limit of the model cut an answer that another step can continue?"""
+    if step.finish_reason != "length" or not step.content or step.kind not in CONTINUED:
+        return False
+    if is_unwanted(step.pk) or step.run.status in ENDED:
+        return False
+    left = left_to_write(step)
+    written = get_usage(step.run.account, [step.pk]).get(step.pk)
+    if left is not None and written is not None and left <= written.output_tokens:
+        return False
+    return len(turns_before(step)) < MAX_CONTINUATIONS
+
+
+def _fail(step: Step, failure: DomainError) -> None:
+    """Let a step count as failed whose answer cannot be used."""
+    step.outcome, step.error = Outcome.FAILED, error_of(failure)
+    step.save(update_fields=["outcome", "error"])
 
 
 # --- The plan -------------------------------------------------------------------------------------
@@ -118,8 +147,9 @@ def _end_of_plan(step: Step) -> list[NewEvent]:
     run, actor = step.run, model_actor(step.model)
     if step.outcome != Outcome.DONE or run.has_plan:
         return _recovered(step)
+    answer = text_before(step) + step.content
     try:
-        plan = read_plan(find_object(step.content), plans.known_to_planner(run))
+        plan = read_plan(find_object(answer), plans.known_to_planner(run))
     except UnsoundPlan as unsound:
         step.result = {**step.result, "faults": unsound.faults}
         step.save(update_fields=["result"])
@@ -139,7 +169,7 @@ def _end_of_work(step: Step) -> list[NewEvent]:
     assert attempt is not None and subtask is not None  # noqa: S101, PT018 - work has both
     if step.outcome == Outcome.REFUSED:
         return _take_back(step)
-    answer = read_output(step.content, mark_of(step.pk))
+    answer = read_output(text_before(step) + step.content, mark_of(first_turn(step).pk))
     attempt.status, attempt.error = step.status, step.error
     attempt.body, attempt.summary = answer.body, answer.summary
     files, faults = fit(subtask, answer)
@@ -175,9 +205,14 @@ def _cut(step: Step) -> list[dict[str, str | None]]:
 
 
 def _take_back(step: Step) -> list[NewEvent]:
-    """Undo the beginning of an attempt that was not paid for: nothing was written of it."""
+    """Undo the beginning of an attempt that was not paid for: nothing was written of it. One whose
+    answer was only to be continued waits with what it has."""
     attempt, subtask = step.attempt, step.subtask
     assert attempt is not None and subtask is not None  # noqa: S101, PT018 - work has both
+    if any(
+        row.attempt_id == attempt.pk and row.pk != step.pk for row in step.run.rows.steps.values()
+    ):
+        return [events.subtask_event("updated", subtask)]
     was_current = subtask.current_id == attempt.pk
     attempts.undo(attempt=attempt)
     is_beginning = attempt.reason in _BEGINNINGS
@@ -190,13 +225,12 @@ def _take_back(step: Step) -> list[NewEvent]:
 def _end_of_review(step: Step) -> list[NewEvent]:
     attempt, subtask = step.attempt, step.subtask
     assert attempt is not None and subtask is not None  # noqa: S101, PT018 - a review has both
-    match step.outcome:
-        case Outcome.DONE:
-            review = read_review(step.content)
-        case Outcome.FAILED:
-            review = Review(Verdict.UNAVAILABLE)
-        case _:
-            return _recovered(step)
+    if step.outcome != Outcome.DONE:
+        return [*_recovered(step), *_cost(step)]
+    review = read_review(step.content)
+    if review.verdict == Verdict.UNAVAILABLE:
+        _fail(step, UnusableAnswer())
+        return _cost(step)
     attempt.verdict = review.verdict
     attempt.review = {
         "model": step.model,
@@ -215,31 +249,27 @@ def _end_of_review(step: Step) -> list[NewEvent]:
 
 def _end_of_reply(step: Step) -> list[NewEvent]:
     run = step.run
-    if step.outcome not in (Outcome.DONE, Outcome.FAILED):
+    if step.outcome != Outcome.DONE:
         return _recovered(step)
     run.answered = max(run.answered, step.result["answers"])
     run.save(update_fields=["answered"])
-    if step.outcome == Outcome.FAILED:
-        return [NewEvent("error", {**(step.error or {}), "retryable": True})]
     return replies.carry_out(step=step)
 
 
 def _end_of_final(step: Step) -> list[NewEvent]:
     run, actor = step.run, model_actor(step.model)
     ended = events.final_event("ended", step)
-    if step.outcome not in (Outcome.DONE, Outcome.FAILED) or run.status in ENDED:
+    if step.outcome != Outcome.DONE or run.status in ENDED:
         return [ended, *_recovered(step)]
     if is_unwanted(step.pk):
         # It ended before it could be stopped, and is made of results that have changed since.
         return [ended]
-    run.has_final = step.outcome == Outcome.DONE
+    run.has_final = True
     run.save(update_fields=["has_final"])
-    if not run.has_final:
-        return [ended]
-    is_cut = step.finish_reason in _ENDS_EARLY
+    content, is_cut = text_before(step) + step.content, step.finish_reason in _ENDS_EARLY
     return [
         ended,
-        deliverables.deliver_final(run=run, content=step.content, is_cut=is_cut, actor=actor),
+        deliverables.deliver_final(run=run, content=content, is_cut=is_cut, actor=actor),
     ]
 
 

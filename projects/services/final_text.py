@@ -2,6 +2,7 @@
 
 from events.types import NewEvent
 from projects.models import Run
+from projects.selectors.answers import unfinished
 from projects.services import steps
 from projects.types import StepKind
 
@@ -12,5 +13,9 @@ def discard(*, run: Run) -> list[NewEvent]:
     if run.has_final is not None:
         run.has_final = None
         run.save(update_fields=["has_final"])
+    begun = unfinished(run, StepKind.FINAL)
+    if begun is not None:
+        begun.goes_on = False
+        begun.save(update_fields=["goes_on"])
     writing = [step for step in run.rows.active_steps() if step.kind == StepKind.FINAL]
     return steps.cancel(run=run, steps=writing)

@@ -21,7 +21,7 @@ _PLANNING = (StepKind.PLAN, StepKind.REPAIR)
 
 _TEXTS = ("title", "instructions", "output")
 _LISTS = ("acceptance", "depends_on", "reads", "writes")
-_FIELDS = (*_TEXTS, *_LISTS, "model")
+_FIELDS = (*_TEXTS, *_LISTS, "model", "max_output_tokens")
 
 Raw = dict[str, Any]
 
@@ -230,3 +230,4 @@ def _fill(row: Subtask, planned: PlannedSubtask, position: int) -> None:
         setattr(row, name, getattr(planned, name))
     for name in _LISTS:
         setattr(row, name, [*getattr(planned, name)])
+    row.max_output_tokens = planned.max_output_tokens

@@ -1,5 +1,6 @@
 """What happens to a run when one of its steps begins."""
 
+from typing import Final
 from uuid import UUID
 
 from django.db import transaction
@@ -7,6 +8,7 @@ from msgspec import Struct
 
 from ai.catalog.selectors import get_catalog
 from ai.catalog.types import Model
+from ai.generations.types import Piece
 from ai.inference.errors import CallCancelled
 from ai.provider_health.errors import ProviderNotAvailable
 from ai.providers.types import Message
@@ -17,8 +19,11 @@ from projects import events
 from projects.errors import RunHeld
 from projects.models import Run, Step
 from projects.prompts.delimiters import headings_of
+from projects.selectors.answers import shown_from, text_before
 from projects.selectors.prompts import messages_for
 from projects.selectors.sources import unread_paths
+from projects.selectors.spending import output_bound_of
+from projects.selectors.substitutes import substitute_of
 from projects.services.locks import lock_step_alone
 from projects.services.log import append_events
 from projects.types import ENDED, RunStatus, StepKind, SubtaskStatus
@@ -29,17 +34,28 @@ from work.jobs.models import Job
 _RECEIVERS = frozenset({StepKind.PLAN, StepKind.REPAIR, StepKind.WORK, StepKind.REPLY})
 
 
+# Seconds that a step waits for a provider that is spared for a while: not for long where another
+# model could make the step.
+_PATIENCE: Final = 180.0
+_PATIENCE_BESIDE_SUBSTITUTES: Final = 15.0
+
+
 class SourcesNotRead(Exception):
     """The author of a subtask is to be shown files of the repository that were not read yet."""
 
 
-class Prepared(Struct, frozen=True):
-    """A step that is about to be made. `group_id` is that of its charge."""
+class Prepared(Struct, frozen=True, kw_only=True):
+    """A step that is about to be made. `group_id` is that of its charge; `offset` is the number of
+    characters that readers see of what it continues; `patience` are the seconds that it waits for a
+    provider that is spared for a while."""
 
     step: Step
     model: Model
     messages: tuple[Message, ...]
+    max_output_tokens: int
     group_id: UUID | None
+    offset: int
+    patience: float
 
 
 @transaction.atomic
@@ -65,18 +81,29 @@ def prepare(*, job_id: UUID, attempt: int) -> Prepared | None:
     if step.kind == StepKind.WORK and step.subtask is not None and unread_paths(step.subtask):
         raise SourcesNotRead
     messages = messages_for(step, model)
+    before = text_before(step)
     if step.status == SubtaskStatus.QUEUED:
         step.result = {"sections": headings_of(messages[0].text)}
-        append_events(run=step.run, events=_begin(step))
-    return Prepared(step, model, messages, step.run.pk if step.run.budget is not None else None)
+        append_events(run=step.run, events=_begin(step, before))
+    return Prepared(
+        step=step,
+        model=model,
+        messages=messages,
+        max_output_tokens=output_bound_of(step, model, messages),
+        group_id=step.run.pk if step.run.budget is not None else None,
+        offset=len(before),
+        patience=_PATIENCE if substitute_of(step) is None else _PATIENCE_BESIDE_SUBSTITUTES,
+    )
 
 
-def _begin(step: Step) -> list[NewEvent]:
-    """Returns the events."""
+def _begin(step: Step, before: str) -> list[NewEvent]:
+    """Returns the events. `before` is what the step continues."""
     run = step.run
     step.status = SubtaskStatus.RUNNING
     step.first_seq = get_last_seq(run.pk)
     new_events = _start(run)
+    if before and shown_from(step).pk == step.pk:
+        new_events += events.deltas(step, [Piece("text", before)], 0)
     if step.kind in _RECEIVERS:
         new_events += _deliver(step)
     step.save(update_fields=["status", "first_seq", "result"])

@@ -36,12 +36,14 @@ from projects.types import (
     FEATURE,
     MAX_TITLE,
     STREAM,
+    AttemptReason,
     PauseReason,
     RunStatus,
     SubtaskStatus,
 )
 
 _OPEN = (SubtaskStatus.QUEUED, SubtaskStatus.RUNNING)
+_WITHOUT_RESULT = (SubtaskStatus.FAILED, SubtaskStatus.SKIPPED, SubtaskStatus.CANCELLED)
 
 
 def start(
@@ -179,7 +181,8 @@ def resume(*, user: User, run_id: UUID) -> None:
     if run.has_plan:
         run.needs_approval = False
         run.save(update_fields=["needs_approval"])
-    append_events(run=run, events=[events.run_event("resumed", USER), *advance(run)])
+    again = [] if run.is_finishing else _begin_again(run)
+    append_events(run=run, events=[events.run_event("resumed", USER), *again, *advance(run)])
 
 
 @transaction.atomic
@@ -202,6 +205,16 @@ def reopen(*, run: Run) -> None:
     run.save(update_fields=["status", "pause_reason", "resumed_at", "error", "ended_at"])
     if is_ended:
         inbox.open_inbox(stream_id=run.pk)
+
+
+def _begin_again(run: Run) -> list[NewEvent]:
+    """Queue the subtasks that have no result. Returns the events."""
+    missing = [row for row in run.rows.subtasks.values() if row.status in _WITHOUT_RESULT]
+    for subtask in missing:
+        subtask.status, subtask.reason = SubtaskStatus.QUEUED, AttemptReason.RETRY
+        subtask.error = None
+    Subtask.objects.bulk_update(missing, ["status", "reason", "error"])
+    return [events.subtask_event("updated", subtask, USER) for subtask in missing]
 
 
 def _cancel(run: Run) -> list[NewEvent]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from events.types import NewEvent
 from projects import events
 from projects.models import Attempt, Run, Step, Subtask
-from projects.types import JOB, Outcome, StepKind, SubtaskStatus
+from projects.types import JOB, MAX_TRIES, PAUSES, Outcome, StepKind, SubtaskStatus
 from work.jobs import services as jobs
 
 
@@ -16,11 +16,23 @@ def begin(
     model: str,
     subtask: Subtask | None = None,
     attempt: Attempt | None = None,
+    continues: Step | None = None,
+    number: int = 1,
 ) -> Step:
-    """Begin a step of a run whose row is held."""
-    step = Step.objects.create(run=run, kind=kind, model=model, subtask=subtask, attempt=attempt)
+    """Begin a step of a run whose row is held: one that `continues` the answer of another, if it
+    does. `number` is that of the try; before another one of the same model there is a pause."""
+    step = Step.objects.create(
+        run=run,
+        kind=kind,
+        model=model,
+        subtask=subtask,
+        attempt=attempt,
+        continues_id=continues.pk if continues is not None else None,
+        number=number,
+    )
     run.rows.steps[step.pk] = step
-    jobs.enqueue(job_id=step.pk, kind=JOB, account=run.account)
+    pause = PAUSES[number - 2] if 2 <= number <= MAX_TRIES else 0
+    jobs.enqueue(job_id=step.pk, kind=JOB, account=run.account, pause=pause)
     return step
 
 

@@ -109,6 +109,9 @@ def _reopen(run: Run) -> list[NewEvent]:
         check_limit(user=run.account)
         reopen(run=run)
         new_events.append(events.run_event("reopened", USER))
+    if run.is_finishing:
+        run.is_finishing = False
+        run.save(update_fields=["is_finishing"])
     return [*new_events, *final_text.discard(run=run)]
 
 

@@ -16,10 +16,10 @@ from projects.types import StepKind
 from tests.lives import RolledBackLife, live_through
 
 PICK = st.integers(min_value=0, max_value=20)
-FATES = [*["good"] * 8, "odd", "fails", "breaks off", "dies", "drains", "refused"]
+FATES = [*["good"] * 8, "odd", "cut", "fails", "breaks off", "dies", "drains", "refused"]
 ACTS = [
     *["pause", "resume", "resume", "resume", "cancel", "message", "rename"],
-    *["reassign", "replace", "add", "change", "remove"],
+    *["reassign", "replace", "add", "change", "remove", "finish", "rewrite"],
 ]
 
 

@@ -16,6 +16,7 @@ from events.types import SYSTEM, USER, model_actor
 from projects.models import Apply, Run
 from projects.services import applies, apply_settlement
 from projects.tests.world import World
+from projects.types import StepKind
 from tests.personas import new_user
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("providers")]
@@ -225,7 +226,7 @@ def test_a_message_is_created_delivered_and_answered(world: World) -> None:
 
 def test_a_message_that_the_planner_cannot_answer_is_an_error(world: World) -> None:
     acted(world, "message")
-    seen = [event for pick in range(3) for event in ended(world, "fails", pick)]
+    seen = all_failed(world)
     [error] = [data for name, _, data in seen if name == "error"]
     assert error["retryable"] is True
     assert {"code", "message"} <= error.keys()
@@ -267,19 +268,47 @@ def test_a_subtask_is_replaced(world: World) -> None:
 # --- What goes wrong ------------------------------------------------------------------------------
 
 
-def test_what_fails_takes_what_depends_on_it_along(world: World) -> None:
-    events = ended(world, "fails")
-    words = [(name, data["subtask"]["key"]) for name, _, data in events if "subtask" in data]
-    assert ("subtask.failed", "a") in words
-    assert [key for name, key in words if name == "subtask.skipped"] == ["b", "c", "d"]
-
-
-def test_a_run_without_any_result_has_failed(world: World) -> None:
+def all_failed(world: World) -> list[tuple[str, str, dict[str, Any]]]:
+    """The events of all calls, of which each fails as often as it is made."""
+    seen = []
     while world.active():
-        events = ended(world, "fails")
-    name, actor, data = events[-1]
-    assert (name, actor) == ("run.failed", SYSTEM)
-    assert data["session"]["error"]["code"] == "no_subtask_completed"
+        seen += ended(world, "fails")
+    return seen
+
+
+def test_what_fails_is_tried_again_before_it_is_told_as_failed(world: World) -> None:
+    told = [
+        (name, data.get("reason"))
+        for name, _, data in all_failed(world)
+        if name in ("subtask.retrying", "subtask.failed") and data["subtask"]["key"] == "a"
+    ]
+    tries = ["retry", "retry", "fallback"]
+    assert told == [*(("subtask.retrying", each) for each in tries), ("subtask.failed", None)]
+
+
+def test_a_run_that_is_finished_skips_what_is_not_there(world: World) -> None:
+    while not world.run.subtasks.filter(status="completed").exists():
+        ended(world, "good")
+    told = [(name, data.get("subtask")) for name, _, data in acted(world, "finish")]
+    skipped = {row["status"] for name, row in told if name == "subtask.skipped" and row}
+    assert skipped == {"skipped"}
+
+
+def test_a_run_without_any_result_stands(world: World) -> None:
+    name, actor, data = all_failed(world)[-1]
+    assert (name, actor) == ("usage.updated", SYSTEM)
+    assert data["session"]["pause_reason"] == "step_failed"
+    assert data["session"]["error"]["code"] == "parts_missing"
+
+
+def test_a_review_that_fails_is_told_with_the_model_that_makes_it_next(world: World) -> None:
+    while not [step for step in world.active() if step.kind == StepKind.REVIEW]:
+        world.end(0, "good")
+    seen = [event for pick in range(3) for event in ended(world, "fails", pick)]
+    told = [data for name, _, data in seen if name == "run.retrying"]
+    assert {each["step"] for each in told} == {"review"}
+    assert told[0]["from_model"] == told[0]["to_model"]
+    assert told[0]["error"]["code"] == "upstream_error"
 
 
 def test_a_step_whose_worker_died_is_told(world: World) -> None:

@@ -4,9 +4,11 @@ import json
 
 import pytest
 
+from events.models import Event
 from projects.models import Step
 from projects.tests.conftest import NewPrincipal
-from projects.tests.principal import BALANCE_ONLY, Shape, part
+from projects.tests.principal import BALANCE_ONLY, Principal, Shape, part
+from projects.types import MAX_CONTINUATIONS
 
 REVISE = json.dumps(
     {
@@ -119,55 +121,184 @@ def test_without_reviews_nobody_reviews(principal: NewPrincipal) -> None:
 # --- Failures -------------------------------------------------------------------------------------
 
 
-def test_a_subtask_whose_provider_fails_fails_alone(principal: NewPrincipal) -> None:
-    alice = principal()
-    parts = (part("a", model="claude-haiku-5-5"), part("b", "a"), part("c", model="gpt-6-luna"))
-    goal = alice.also(alice.goal(*parts), step="work", model="claude-haiku-5-5", status=400)
-    run = alice.finished(goal=goal)
-    assert [each["status"] for each in run["subtasks"]] == ["failed", "skipped", "completed"]
-    assert (run["status"], run["failed_subtasks"]) == ("completed", 2)
-    assert run["subtasks"][0]["error"]["code"] == "invalid_body"
-    assert run["progress"] == {"done": 3, "total": 3}
-    alice.check_money(run)
+def reasons(subtask: Shape) -> list[tuple[str, str]]:
+    return [(each["reason"], each["status"]) for each in subtask["attempts"]]
 
 
-def test_a_run_without_any_result_has_failed(principal: NewPrincipal) -> None:
-    alice = principal()
-    run = alice.finished(goal=alice.goal(part("a"), part("b"), work={"status": 400}))
-    assert (run["status"], run["error"]["code"]) == ("failed", "no_subtask_completed")
-    assert run["failed_subtasks"] == 2
+def refused(alice: Principal) -> Shape:
+    """The first model and its substitute refuse; the others do not. Counted apart from the rest."""
+    return {"status": 400, "times": 2, "marker": f"{alice.marker}-refused"}
 
 
-def test_a_run_whose_final_text_fails_has_failed_and_keeps_its_results(
-    principal: NewPrincipal,
-) -> None:
-    alice = principal()
-    run = alice.finished(goal=alice.goal(part("a"), part("b"), final={"status": 400}))
-    assert (run["status"], run["error"]["code"]) == ("failed", "final_failed")
-    assert {each["name"] for each in run["deliverables"]} == {"Part a", "Part b"}
+def retried(run: Shape) -> list[tuple[str, str, str]]:
+    """The calls that were made again: kind of step, and models."""
+    rows = Event.objects.filter(stream=run["id"], type="run.retrying").order_by("seq")
+    found = [json.loads(data) for data in rows.values_list("data", flat=True)]
+    return [(each["step"], each["from_model"], each["to_model"]) for each in found]
 
 
-def test_a_planner_that_cannot_be_reached_pauses_the_run_until_it_can(
-    principal: NewPrincipal,
-) -> None:
-    alice = principal()
-    run = alice.finished(goal=alice.goal(part("a"), plan={"status": 400, "times": 1}))
-    assert (run["status"], run["pause_reason"]) == ("paused", "provider_unavailable")
-    assert run["cost_usd"] == 0
+def control(alice: Principal, run: Shape, action: str) -> Shape:
+    """The run when it stands again after that act."""
     with alice.follow(run) as follower:
-        alice.do("POST", f"/sessions/{run['id']}/control", action="resume")
-    assert follower.pictures[-1]["status"] == "completed"
+        alice.do("POST", f"/sessions/{run['id']}/control", action=action)
+    return follower.pictures[-1]
 
 
-def test_a_failure_in_the_middle_of_an_answer_is_billed_and_fails_the_subtask(
+def test_an_answer_that_breaks_off_is_tried_again_and_what_it_wrote_is_billed(
     principal: NewPrincipal,
 ) -> None:
     alice = principal()
     goal = alice.goal(part("a"), part("b"), work={})
-    goal = alice.also(goal, step="work", subtask="Part a", fail="after", after_tokens=5)
-    run = alice.finished(goal=goal)
-    a = next(each for each in run["subtasks"] if each["key"] == "a")
-    assert (a["status"], a["error"]["code"]) == ("failed", "upstream_error")
-    assert a["cost_usd"] > 0
+    broken = {"fail": "after", "after_tokens": 5, "times": 2, "marker": f"{alice.marker}-a"}
+    run = alice.finished(goal=alice.also(goal, step="work", subtask="Part a", **broken))
+    a, b = run["subtasks"]
+    assert reasons(a) == [("initial", "failed"), ("retry", "failed"), ("retry", "completed")]
+    assert all(each["cost_usd"] > 0 for each in a["attempts"])
+    assert reasons(b) == [("initial", "completed")]
     assert run["status"] == "completed"
     alice.check_money(run)
+
+
+def test_what_one_vendor_cannot_do_is_done_by_another(principal: NewPrincipal) -> None:
+    alice = principal()
+    parts = (part("a", model="claude-haiku-5-5"), part("b", "a", model="gpt-6-luna"))
+    goal = alice.also(alice.goal(*parts), step="work", model="claude-haiku-5-5", status=503)
+    run = alice.finished(goal=goal)
+    a, b = run["subtasks"]
+    assert reasons(a)[:3] == [("initial", "failed"), ("retry", "failed"), ("retry", "failed")]
+    assert reasons(a)[3:] == [("fallback", "completed")]
+    assert not a["model"].startswith("claude")
+    assert a["assigned_by"] == "fallback"
+    assert (b["status"], run["status"], run["failed_subtasks"]) == ("completed", "completed", 0)
+    alice.check_money(run)
+
+
+def test_what_a_model_refuses_it_is_not_asked_again(principal: NewPrincipal) -> None:
+    alice = principal()
+    goal = alice.goal(part("a", model="claude-haiku-5-5"))
+    goal = alice.also(goal, step="work", model="claude-haiku-5-5", status=400)
+    [a] = alice.finished(goal=goal)["subtasks"]
+    assert reasons(a) == [("initial", "failed"), ("fallback", "completed")]
+
+
+def test_a_part_that_nobody_can_do_pauses_the_run_and_costs_the_others_nothing(
+    principal: NewPrincipal,
+) -> None:
+    alice = principal()
+    goal = alice.goal(part("a"), part("b", "a"), part("c"), work={})
+    goal = alice.also(goal, step="work", subtask="Part a", **refused(alice))
+    run = alice.finished(goal=goal)
+    assert [each["status"] for each in run["subtasks"]] == ["failed", "queued", "completed"]
+    assert (run["status"], run["pause_reason"]) == ("paused", "step_failed")
+    assert run["error"]["code"] == "parts_missing"
+    assert "“Part a”, “Part b”" in run["error"]["message"]
+    assert run["subtasks"][0]["error"]["code"] == "invalid_body"
+    run = control(alice, run, "resume")
+    assert {each["status"] for each in run["subtasks"]} == {"completed"}
+    assert (run["status"], run["error"]) == ("completed", None)
+    alice.check_money(run)
+
+
+def test_a_run_is_completed_without_a_part_where_its_user_wants_that(
+    principal: NewPrincipal,
+) -> None:
+    alice = principal()
+    goal = alice.goal(part("a"), part("b", "a"), part("c"), work={})
+    run = alice.finished(goal=alice.also(goal, step="work", subtask="Part a", status=400))
+    run = control(alice, run, "finish")
+    assert [each["status"] for each in run["subtasks"]] == ["failed", "skipped", "completed"]
+    assert (run["status"], run["failed_subtasks"]) == ("completed", 2)
+    assert {each["name"] for each in run["deliverables"]} == {"Part c", run["title"]}
+    alice.check_money(run)
+
+
+def test_a_run_without_any_result_stands_and_cannot_be_finished(principal: NewPrincipal) -> None:
+    alice = principal()
+    run = alice.finished(goal=alice.goal(part("a"), part("b"), work={"status": 400}))
+    assert (run["status"], run["pause_reason"]) == ("paused", "step_failed")
+    answer = alice.send("POST", f"/sessions/{run['id']}/control", action="finish")
+    assert (answer.status_code, answer.json()["code"]) == (409, "nothing_completed")
+
+
+def test_a_final_text_that_nobody_can_write_pauses_the_run_until_it_can(
+    principal: NewPrincipal,
+) -> None:
+    alice = principal()
+    goal = alice.goal(part("a"), part("b"), final=refused(alice))
+    run = alice.finished(goal=goal)
+    assert (run["pause_reason"], run["error"]["code"]) == ("step_failed", "final_failed")
+    assert {each["name"] for each in run["deliverables"]} == {"Part a", "Part b"}
+    run = control(alice, run, "resume")
+    assert (run["status"], run["error"]) == ("completed", None)
+    alice.check_money(run)
+
+
+def test_the_final_text_is_written_again_where_its_user_wants_that(
+    principal: NewPrincipal,
+) -> None:
+    alice = principal()
+    run = control(alice, alice.finished(part("a"), part("b")), "rewrite")
+    assert run["status"] == "completed"
+    assert kinds(run).count("final") == 2
+    versions = {each["subtask_id"]: each["version"] for each in run["deliverables"]}
+    assert versions == {None: 2, **{each["id"]: 1 for each in run["subtasks"]}}
+    alone = alice.finished(part("a"))
+    answer = alice.send("POST", f"/sessions/{alone['id']}/control", action="rewrite")
+    assert (answer.status_code, answer.json()["code"]) == (409, "invalid_state")
+
+
+def test_another_vendor_plans_where_the_planner_cannot(principal: NewPrincipal) -> None:
+    alice = principal()
+    goal = alice.goal(part("a"), plan={"status": 400, "model": "gpt-6-luna"})
+    run = alice.finished(goal=goal, planner_model="gpt-6-luna")
+    assert run["status"] == "completed"
+    [(step, before, after)] = retried(run)
+    assert (step, before) == ("plan", "gpt-6-luna")
+    assert not after.startswith("gpt")
+
+
+def test_a_plan_that_nobody_can_make_pauses_the_run_until_somebody_can(
+    principal: NewPrincipal,
+) -> None:
+    alice = principal()
+    run = alice.finished(goal=alice.goal(part("a"), plan=refused(alice)))
+    assert (run["status"], run["pause_reason"]) == ("paused", "provider_unavailable")
+    assert run["cost_usd"] == 0
+    assert control(alice, run, "resume")["status"] == "completed"
+
+
+# --- Cut answers ----------------------------------------------------------------------------------
+
+LONG = " ".join(f"Line {number} of the sea." for number in range(400))  # 2,000 words
+
+
+def test_a_cut_answer_is_continued_and_joined_exactly(principal: NewPrincipal) -> None:
+    alice = principal()
+    goal = alice.goal(part("a", model=BALANCE_ONLY), part("b"), work={})
+    goal = alice.also(goal, step="work", subtask="Part a", text=LONG, cut=500)
+    run = alice.finished(goal=goal)
+    a = run["subtasks"][0]
+    [attempt] = alice.do("GET", f"/sessions/{run['id']}/subtasks/{a['id']}")["attempts"]
+    assert attempt["body"] == LONG
+    assert (attempt["faults"], a["needs_attention"]) == ([], False)
+    turns = Step.objects.filter(subtask=a["id"], kind="work")
+    assert [turn.goes_on for turn in turns.order_by("id")] == [True] * 3 + [False]
+    alice.check_money(run)
+
+
+def test_a_cut_final_text_is_continued(principal: NewPrincipal) -> None:
+    alice = principal()
+    run = alice.finished(goal=alice.goal(part("a"), part("b"), final={"text": LONG, "cut": 900}))
+    [final] = [each for each in run["deliverables"] if each["subtask_id"] is None]
+    assert (final["size"], final["is_cut"], final["version"]) == (len(LONG), False, 1)
+    assert kinds(run).count("final") == 3
+
+
+def test_an_answer_is_not_continued_for_ever(principal: NewPrincipal) -> None:
+    alice = principal()
+    goal = alice.goal(part("a", model=BALANCE_ONLY), work={"text": LONG, "cut": 10})
+    run = alice.finished(goal=goal, review=False)
+    [a] = run["subtasks"]
+    assert (a["status"], a["needs_attention"]) == ("completed", True)
+    assert kinds(run).count("work") == 1 + MAX_CONTINUATIONS
+    assert [each["is_cut"] for each in run["deliverables"]] == [True]

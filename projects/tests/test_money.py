@@ -28,10 +28,10 @@ def test_an_empty_balance_pauses_the_run_and_a_top_up_lets_it_go_on(
 
 
 def test_a_budget_bounds_what_a_run_costs(principal: NewPrincipal) -> None:
-    """The worst case of a second step does not fit beside what the first has cost."""
+    """What is left after some steps is not enough for a useful answer."""
     alice = principal()
-    parts = [part(key, model=BALANCE_ONLY) for key in "abcd"]
-    run = alice.finished(*parts, planner_model="gpt-6-luna", budget_usd=0.2)
+    goal = alice.goal(*(part(key, model=BALANCE_ONLY) for key in "abcd"), work={"tokens": 4_000})
+    run = alice.finished(goal=goal, planner_model="gpt-6-luna", budget_usd=0.2)
     assert (run["status"], run["pause_reason"]) == ("paused", "budget_exceeded")
     group = ChargeGroup.objects.get(pk=run["id"])
     assert group.billed <= group.budget == 200_000_000

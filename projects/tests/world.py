@@ -33,7 +33,7 @@ from projects.models import Run, Step
 from projects.selectors.runs import snapshot_of
 from projects.selectors.states import state_of
 from projects.serializers.runs import RunSerializer
-from projects.services import edits, messages, runs, subtasks
+from projects.services import edits, finishing, messages, runs, subtasks
 from projects.services.completion import STEP
 from projects.services.preparation import prepare
 from projects.tests import picture
@@ -93,7 +93,8 @@ class World:
         """A worker claims a step, and calls the provider. None where there is none to claim, or
         where it must not be made any more."""
         active = {step.pk: step for step in self.active()}
-        jobs = Job.objects.filter(pk__in=active, status=Job.Status.QUEUED).order_by("id")
+        waiting = (Job.Status.QUEUED, Job.Status.SCHEDULED)
+        jobs = Job.objects.filter(pk__in=active, status__in=waiting).order_by("id")
         queued = [active[job_id] for job_id in jobs.values_list("pk", flat=True)]
         if not queued:
             return None
@@ -128,6 +129,9 @@ class World:
         match fate:
             case "good" | "odd":
                 self._conclude(step, "settled", Completion(content=text, finish_reason="stop"))
+            case "cut":
+                cut = Completion(content=text[: len(text) // 2] or text, finish_reason="length")
+                self._conclude(step, "settled", cut)
             case "fails":
                 self._conclude(step, "released", Completion(failure=UpstreamFailed()))
             case "breaks off":
@@ -177,6 +181,8 @@ class World:
             "resume": lambda: runs.resume(**self._whose()),
             "cancel": lambda: runs.cancel(**self._whose()),
             "message": lambda: messages.send(**self._whose(), content="Mind the whales."),
+            "finish": lambda: finishing.finish(**self._whose()),
+            "rewrite": lambda: finishing.rewrite(**self._whose()),
             "rename": lambda: runs.rename(**self._whose(), title=f"Sea {pick}"),
             "add": lambda: self._edit(
                 add=[{"key": f"x{pick}", "title": "X", "instructions": "Write."}]

@@ -30,6 +30,7 @@ from media.files.errors import UploadNotFound
 from projects.errors import (
     ApplyInProgress,
     InvalidState,
+    NothingCompleted,
     RunLimitReached,
     SubtaskRunning,
     TooManyAttempts,
@@ -53,10 +54,16 @@ from projects.serializers.runs import (
     RunRowSerializer,
     RunSerializer,
 )
-from projects.services import edits, estimates, messages, runs, subtasks
+from projects.services import edits, estimates, finishing, messages, runs, subtasks
 from projects.types import STREAM
 
-_ACTIONS = {"pause": runs.pause_run, "resume": runs.resume, "cancel": runs.cancel}
+_ACTIONS = {
+    "pause": runs.pause_run,
+    "resume": runs.resume,
+    "cancel": runs.cancel,
+    "finish": finishing.finish,
+    "rewrite": finishing.rewrite,
+}
 
 
 class SessionViewSet(ViewSet):
@@ -160,14 +167,16 @@ class SessionViewSet(ViewSet):
         request=ControlInputSerializer,
         responses={
             200: RunSerializer,
-            **error_responses(InvalidState, RunLimitReached, ApplyInProgress),
+            **error_responses(InvalidState, NothingCompleted, RunLimitReached, ApplyInProgress),
         },
     )
     def control(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
-        """Pause, resume or cancel a run.
+        """Pause, resume, cancel or finish a run, or have its final text written again.
 
         A pause takes effect at once: no call begins, and those that run go on to their end. A
-        cancellation stops them, and bills what they have produced. What the run already is, it
+        cancellation stops them, and bills what they have produced. Resuming tries again what has
+        failed. `finish` completes a run with the parts that are there, and its final text names
+        what is missing; `rewrite` has the final text written again. What the run already is, it
         stays, without another event.
         """
         body = read(ControlInputSerializer, request.data)

@@ -74,8 +74,9 @@ def compose(
     """
     if steering.blocked:
         return Answer((), (), "blocked")
+    texts, said = projects.asked_before(texts)
     calls = decisions.calls_of(task, texts, steering) if task else ()
-    words = _words(texts, model, steering, task, calls)
+    words = _rest(_words(texts, model, steering, task, calls), said)
     if steering.reasoning_tokens is not None:
         thoughts = steering.reasoning_tokens
     elif task is not None and calls:
@@ -84,11 +85,19 @@ def compose(
     answer = Answer(words, reasoning, "calls" if calls else "stop", calls)
     if steering.refusal:
         answer = replace(answer, ending="refusal")
+    if steering.cut is not None and len(answer.spoken) > steering.cut:
+        answer = replace(answer.cut(steering.cut), ending="length")
     if bound is None or bound >= len(reasoning) + len(answer.spoken):
         return answer
     reasoning = reasoning[:bound]
     kept = replace(answer, reasoning=reasoning).cut(bound - len(reasoning))
     return kept if steering.refusal else replace(kept, ending="length")
+
+
+def _rest(words: tuple[str, ...], said: str) -> tuple[str, ...]:
+    """What follows on what was said before the answer was cut."""
+    text = "".join(words)
+    return tokens(text[len(said) :]) if said and text.startswith(said) else words
 
 
 def _words(

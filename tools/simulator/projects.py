@@ -20,6 +20,7 @@ _MOST = re.compile(r"At most (\d+) subtasks")
 _FILES = re.compile(r"^Files to write: (.*)$", re.MULTILINE)
 _LINE = re.compile(r"^([a-z0-9][a-z0-9_-]*): .*\((\w+)", re.MULTILINE)
 _MONEY = re.compile(r"\b(?:price|cost|budget)", re.IGNORECASE)
+_GO_ON = "The output limit has cut your answer there."
 _REVISED = "Every price names its tax."
 
 # By the first word of a goal that they match: key, title, dependencies, files, what is delivered.
@@ -58,8 +59,16 @@ _CONTENTS = {
 }
 
 
+def asked_before(texts: Sequence[str]) -> tuple[Sequence[str], str]:
+    """A conversation without the request to go on with a cut answer, and what there is of that."""
+    if len(texts) > 2 and texts[-1].startswith(_GO_ON):
+        return texts[:-2], texts[-2]
+    return texts, ""
+
+
 def kind_of(texts: Sequence[str]) -> Kind | None:
     """The kind of step that a conversation asks for, or None for any other conversation."""
+    texts, _ = asked_before(texts)
     if not texts:
         return None
     last = texts[-1]

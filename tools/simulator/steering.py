@@ -41,7 +41,8 @@ class Steering(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
       `cache_write_tokens` were written to one.
     - `refusal`: the model declines, without words unless `text` or `tokens` give some. `blocked`:
       moderation stops the prompt. Both as the provider does it, for pictures too.
-    - `finish`: the finish reason in the provider's words; for FLUX the final status.
+    - `finish`: the finish reason in the provider's words; for FLUX the final status. `cut`: the
+      answer ends after so many words as at its output limit; asked to, the model goes on.
     - `tool_calls` are made, offered or not, after the words of `text` or `tokens`, until they have
       results; each word of their arguments is a token like any other. `calls_forever`: results
       count for nothing, whoever decided on the calls. `bad_arguments`: they are no JSON.
@@ -107,6 +108,7 @@ class Steering(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     refusal: bool = False
     blocked: bool = False
     finish: str | None = None
+    cut: Annotated[int, msgspec.Meta(ge=1, le=MAX_TOKENS)] | None = None
     tool_calls: Annotated[tuple[SteeredCall, ...], msgspec.Meta(max_length=200)] | None = None
     calls_forever: bool = False
     bad_arguments: bool = False

@@ -5,7 +5,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, ClassVar, Generic, ParamSpec, TypeVar
+from typing import Any, Generic, ParamSpec, TypeVar
 from uuid import UUID
 
 import structlog
@@ -103,11 +103,12 @@ class StreamedCall(ABC, Generic[View]):
             reasoning=runner.reasoning,
             finish_reason=runner.finish_reason,
             failure=failure,
+            tool_calls=runner.tool_calls,
         )
         return replace(whole, unsent=self.delta_events(self._pending, self._offset))
 
     # Seconds that the call waits for a provider whose circuit is open, or that refuses this caller.
-    patience: ClassVar[float] = 0.0
+    patience = 0.0
 
     def on_opened(self, runner: ChatRunner) -> None:
         """Start the tasks beside the call."""

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 from msgspec import Struct
 
 from ai.inference.errors import CallCancelled, NoText, error_of
-from ai.providers.types import Delta, FinishReason, TextDelta
+from ai.providers.types import Delta, FinishReason, TextDelta, ToolCall
 from common.errors import DomainError
 from events.types import NewEvent
 
@@ -37,11 +37,13 @@ class Text(NamedTuple):
 class Completion(Struct, frozen=True, kw_only=True):
     """The result of a call. With a `failure`, the text is not a finished answer.
 
-    `details` are data of the app; `unsent` are the events that are not in the stream yet.
+    `tool_calls` are those that the model asks for; `details` are data of the app; `unsent` are the
+    events that are not in the stream yet.
     """
 
     content: str = ""
     reasoning: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
     finish_reason: str = ""
     failure: DomainError | None = None
     details: dict[str, Any] = {}
@@ -65,14 +67,23 @@ class Completion(Struct, frozen=True, kw_only=True):
 
 
 def completion_of(
-    content: str, *, reasoning: str = "", finish_reason: FinishReason, failure: DomainError | None
+    content: str,
+    *,
+    reasoning: str = "",
+    finish_reason: FinishReason,
+    failure: DomainError | None,
+    tool_calls: tuple[ToolCall, ...] = (),
 ) -> Completion:
     """The result of a call that ended by itself (`failure` is None) or failed. A call that ended by
-    itself without any text has failed."""
-    if failure is None and not content.strip():
+    itself without any text, and asks for no tool, has failed."""
+    if failure is None and not content.strip() and not tool_calls:
         failure = NoText(finish_reason=finish_reason)
     return Completion(
-        content=content, reasoning=reasoning, finish_reason=finish_reason, failure=failure
+        content=content,
+        reasoning=reasoning,
+        tool_calls=tool_calls,
+        finish_reason=finish_reason,
+        failure=failure,
     )
 
 

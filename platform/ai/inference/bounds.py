@@ -42,11 +42,14 @@ def affordable_output(
     model: Model,
     messages: Iterable[Message],
     asked: int | None = None,
+    tools: Tools | None = None,
+    within: int | None = None,
 ) -> int:
     """`output_bound`, reduced to what can be paid, but LEAST_OUTPUT_TOKENS at least: the hold
-    decides whether that many can be paid."""
+    decides whether that many can be paid. `within`: what plan and balance may pay together, in
+    nano-USD, if there is such a bound."""
     bound = output_bound(model, asked)
-    tokens_in, most = input_bound(model, messages), spending_power.most(model.id)
+    tokens_in, most = input_bound(model, messages, tools), spending_power.most(model.id, within)
     affordable = bisect_right(
         range(bound + 1), most, key=lambda tokens_out: chat_cost(model, tokens_in, tokens_out)
     )

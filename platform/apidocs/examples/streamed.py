@@ -91,10 +91,12 @@ _RUNS = {
     "ProjectRunCompletedData.session": Like(
         _ENDED_RUN, activity="Completed.", phase="finalizing", progress={"done": 2, "total": 2}
     ),
-    "ProjectRunFailedData.session": Like(_ENDED_RUN, activity="Failed."),
     "ProjectRunPausedData.session": Like(_RUN, activity="Paused.", in_flight=0),
     "ProjectRunPhaseData.phase": "executing",
     "ProjectRunRecoveredData.step": "work",
+    "ProjectRunRetryingData.step": "review",
+    "ProjectRunRetryingData.from_model": CHAT,
+    "ProjectRunRetryingData.to_model": "claude-haiku-5-5",
     "ProjectRunStartedData.session": Like(
         _RUN, **NEW_RUN | {"activity": "Planning.", "in_flight": 1, "started_at": AT}
     ),

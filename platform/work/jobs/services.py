@@ -31,19 +31,23 @@ def enqueue(
     account: User,
     queue: Job.Queue = Job.Queue.INTERACTIVE,
     provider: str = "",
+    pause: float = 0,
 ) -> None:
-    """Have a worker run a job once the transaction is committed. The charges that the transaction
-    has held for the job (`billing.services.holds.hold_for_job`) wait with it. `provider` is the one
-    that it polls, if any."""
+    """Have a worker run a job once the transaction is committed, or `pause` seconds later. The
+    charges that the transaction has held for the job (`billing.services.holds.hold_for_job`) wait
+    with it. `provider` is the one that it polls, if any."""
     Job.objects.create(
         id=job_id,
         kind=kind,
         account=account,
         queue=queue,
         provider=provider,
+        status=Job.Status.SCHEDULED if pause else Job.Status.QUEUED,
+        due_at=Now() + timedelta(seconds=pause) if pause else None,
         traceparent=spans.traceparent(),
     )
-    transaction.on_commit(partial(get_dispatcher().send, job_id, queue))
+    if not pause:
+        transaction.on_commit(partial(get_dispatcher().send, job_id, queue))
 
 
 def check_room(*, account: User, new: int = 0) -> None:

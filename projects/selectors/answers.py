@@ -1,0 +1,60 @@
+"""Answers that take several steps: one that the output limit has cut, or that asks for tools, is
+continued by another step."""
+
+from projects.models import Attempt, Run, Step
+from projects.types import Outcome, StepKind
+
+
+def unfinished(run: Run, kind: StepKind, attempt: Attempt | None = None) -> Step | None:
+    """The step whose answer the next step of this kind, and of this attempt, continues; None where
+    an answer begins. An attempt that goes on with another one's answer says so in its first step.
+    """
+    first: Step | None = None
+    for step in reversed(run.rows.steps.values()):
+        if step.kind == kind and _belongs(step, attempt):
+            if step.outcome == Outcome.DONE:
+                return step if step.goes_on else None
+            first = step
+    continued = first.continues_id if first is not None else None
+    return run.rows.steps[continued] if continued is not None else None
+
+
+def turns_before(step: Step) -> list[Step]:
+    """The steps whose answer a step continues, the first one first."""
+    turns: list[Step] = []
+    continued = step.continues_id
+    while continued is not None:
+        turns.append(step.run.rows.steps[continued])
+        continued = turns[-1].continues_id
+    return turns[::-1]
+
+
+def first_turn(step: Step) -> Step:
+    """The step that has begun the answer: its mark is that of the whole answer."""
+    return next(iter(turns_before(step)), step)
+
+
+def shown_from(step: Step) -> Step:
+    """The step in whose events the text begins that readers see of this one's answer. A step that
+    continues an answer shows all of it again where readers see another attempt, or the final text
+    was not being written any more."""
+    steps = [each for each in step.run.rows.steps.values() if each.kind == step.kind]
+    if step.attempt is not None:
+        return next(each for each in steps if each.attempt_id == step.attempt_id)
+    earlier = [each for each in steps if each.pk < step.pk]
+    while earlier and earlier[-1].pk == step.continues_id:
+        step = earlier.pop()
+    return step
+
+
+def text_before(step: Step) -> str:
+    """What the steps have written that this one continues."""
+    turns = turns_before(step)
+    texts = dict(
+        Step.objects.filter(pk__in=[each.pk for each in turns]).values_list("pk", "content")
+    )
+    return "".join(texts[each.pk] for each in turns)
+
+
+def _belongs(step: Step, attempt: Attempt | None) -> bool:
+    return step.subtask_id is None if attempt is None else step.attempt_id == attempt.pk

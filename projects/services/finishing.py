@@ -1,0 +1,86 @@
+"""What the user does for the end of a run: complete it with what is there, or have the final text
+written again."""
+
+from uuid import UUID
+
+from django.db import transaction
+
+from accounts.models import User
+from events.types import USER, NewEvent
+from projects import events
+from projects.errors import InvalidState, NothingCompleted
+from projects.models import Run, Subtask
+from projects.services import final_text, steps
+from projects.services.admission import check_limit
+from projects.services.advance import advance
+from projects.services.locks import lock_run
+from projects.services.log import append_events
+from projects.services.runs import reopen
+from projects.types import ENDED, RunStatus, StepKind, SubtaskStatus
+
+
+@transaction.atomic
+def finish(*, user: User, run_id: UUID) -> None:
+    """Complete a run with the parts that are there: what is being worked on is stopped, what waits
+    is skipped, and the final text names what is missing. A completed run stays as it is.
+
+    Raises NotFound, InvalidState where the run is cancelled or has failed, NothingCompleted,
+    RunLimitReached.
+    """
+    run = lock_run(user, run_id)
+    if run.status == RunStatus.COMPLETED:
+        return
+    if run.status in ENDED:
+        raise InvalidState.of(run.status, "finish")
+    if not any(row.status == SubtaskStatus.COMPLETED for row in run.rows.subtasks.values()):
+        raise NothingCompleted
+    new_events = _go_on(run)
+    new_events += _stop(run)
+    run.is_finishing, run.needs_approval = True, False
+    run.save(update_fields=["is_finishing", "needs_approval"])
+    append_events(run=run, events=[*new_events, *advance(run)])
+
+
+@transaction.atomic
+def rewrite(*, user: User, run_id: UUID) -> None:
+    """Have the final text written again, now or where all parts are there. A run that has ended
+    goes on for it.
+
+    Raises NotFound, InvalidState where the run is cancelled, has failed, or is made of a single
+    part, whose result is the final text, NothingCompleted, RunLimitReached.
+    """
+    run = lock_run(user, run_id)
+    if run.status in (RunStatus.CANCELLED, RunStatus.FAILED):
+        raise InvalidState.of(run.status, "write the final text of")
+    if not any(row.status == SubtaskStatus.COMPLETED for row in run.rows.subtasks.values()):
+        raise NothingCompleted
+    if len(run.rows.subtasks) == 1:
+        raise InvalidState(
+            "The result of the only part is the final text. Reassign the part to have it written "
+            "again.",
+            session_status=run.status,
+        )
+    new_events = [*_go_on(run), *final_text.discard(run=run)]
+    append_events(run=run, events=[*new_events, *advance(run)])
+
+
+def _go_on(run: Run) -> list[NewEvent]:
+    """Let a run go on that is paused or completed. Returns the events."""
+    if run.status not in (RunStatus.PAUSED, RunStatus.COMPLETED):
+        return []
+    verb = "resumed" if run.status == RunStatus.PAUSED else "reopened"
+    check_limit(user=run.account)
+    reopen(run=run)
+    return [events.run_event(verb, USER)]
+
+
+def _stop(run: Run) -> list[NewEvent]:
+    """Stop the work on parts. Returns the events."""
+    working = [step for step in run.rows.active_steps() if step.kind != StepKind.REPLY]
+    new_events = steps.cancel(run=run, steps=working)
+    running = [row for row in run.rows.subtasks.values() if row.status == SubtaskStatus.RUNNING]
+    for subtask in running:
+        subtask.status, subtask.is_stale = SubtaskStatus.CANCELLED, False
+        new_events.append(events.subtask_event("cancelled", subtask, USER))
+    Subtask.objects.bulk_update(running, ["status", "is_stale"])
+    return new_events
