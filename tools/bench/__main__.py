@@ -1,8 +1,9 @@
 """`python -m bench`: measures the service beside a bare pass-through and LiteLLM's proxy, the usage
 report over a million charges, the requests of a web app, the money functions under pgbench,
-sockets, event log and councils, conversations, project runs, repositories and studios, normal
-users beside abusive connections, what it costs to watch the service, how near the bill of an
-answer is whose provider has not counted it, and what charges and events take on disk.
+sockets, event log and councils, conversations, project runs, repositories and studios, how many
+small tasks project runs solve, normal users beside abusive connections, what it costs to watch the
+service, how near the bill of an answer is whose provider has not counted it, and what charges and
+events take on disk.
 
 Everything is real and runs on this machine: PostgreSQL that waits for its disk, Redis, the rate
 limiter, one process for the service and one for each yardstick, and an upstream without delay.
@@ -33,6 +34,7 @@ def main() -> None:
         "chat",
         "projects",
         "repositories",
+        "quality",
         "studios",
         "abuse",
         "operate",
@@ -40,7 +42,10 @@ def main() -> None:
         "sizes",
     )
     parser.add_argument("--only", choices=parts, help="one part of it")
+    parser.add_argument("--tasks", nargs="*", default=[], help="of the part quality")
+    parser.add_argument("--conditions", nargs="*", default=[], help="of the part quality")
     options = parser.parse_args()
+    real = _keys() if options.only == "quality" else {}
     _allow_many_sockets()
     print(report.machine(), end="\n\n", flush=True)
     try:
@@ -49,9 +54,24 @@ def main() -> None:
             django.setup()
             from bench import suite  # needs Django's settings
 
-            suite.run(rounds=options.rounds, seconds=options.seconds, only=options.only)
+            suite.run(
+                rounds=options.rounds,
+                seconds=options.seconds,
+                only=options.only,
+                tasks=options.tasks,
+                conditions=options.conditions,
+                real=real,
+            )
     except (BenchError, LocalError) as error:
         sys.exit(str(error))
+
+
+def _keys() -> dict[str, str]:
+    """The keys of providers of chat models in the environment, for the part that can do without the
+    simulator."""
+    names = ("OPENAI", "ANTHROPIC", "GOOGLE", "XAI", "DEEPSEEK", "MISTRAL", "MOONSHOT", "GROQ")
+    keys = {f"{name}_API_KEY": os.environ.get(f"{name}_API_KEY", "") for name in names}
+    return {name: key for name, key in keys.items() if key}
 
 
 def _production(started: Stores) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """All measurements in order, with their targets and output."""
 
+from collections.abc import Collection
 from statistics import median
 from uuid import UUID
 
@@ -30,6 +31,7 @@ from bench import (
     web_app,
 )
 from bench.load import Result
+from bench.quality import part as quality
 from bench.report import Target, milliseconds
 from bench.servers import Server
 from bench.throughput import CONNECTIONS, Series, Subject
@@ -45,8 +47,17 @@ ACCOUNTS_WITH_TOOLS = 500
 PGBENCH_MODELS = {"allowance": "gpt-6-luna", "balance": "text-embedding-3-small"}
 
 
-def run(*, rounds: int, seconds: int, only: str | None = None) -> None:
-    """Measure all parts or one, and print. Django is set up, and its database is empty."""
+def run(
+    *,
+    rounds: int,
+    seconds: int,
+    only: str | None = None,
+    tasks: Collection[str] = (),
+    conditions: Collection[str] = (),
+    real: dict[str, str] | None = None,
+) -> None:
+    """Measure all parts or one, and print. Django is set up, and its database is empty. `tasks`,
+    `conditions` and `real` are of the part `quality`."""
     seed.prepare_database()
     parts = {
         "calls": lambda: _calls(rounds, seconds),
@@ -55,6 +66,7 @@ def run(*, rounds: int, seconds: int, only: str | None = None) -> None:
         "chat": _chat,
         "projects": projects.run,
         "repositories": repositories.run,
+        "quality": lambda: quality.run(real, tasks, conditions),
         "studios": studios.run,
         "abuse": abuse.run,
         "operate": operate.run,

@@ -7,6 +7,8 @@ from itertools import cycle, islice
 from typing import Literal
 
 from simulator import decisions, json_answers, projects, prompts
+from simulator.competence import turns
+from simulator.competence.slips import Slip
 from simulator.functions import FunctionCall, Task
 from simulator.steering import Steering
 from simulator.tokens import tokens
@@ -66,6 +68,7 @@ def compose(
     bound: int | None,
     thoughts: int,
     task: Task | None = None,
+    slip: Slip | None = None,
 ) -> Answer:
     """The answer to the last of these texts. `bound` limits reasoning, words and arguments
     together; the reasoning comes first.
@@ -75,8 +78,8 @@ def compose(
     if steering.blocked:
         return Answer((), (), "blocked")
     texts, said = projects.asked_before(texts)
-    calls = decisions.calls_of(task, texts, steering) if task else ()
-    words = _rest(_words(texts, model, steering, task, calls), said)
+    words, calls = _answered(texts, model, steering, task, slip)
+    words = _rest(words, said)
     if steering.reasoning_tokens is not None:
         thoughts = steering.reasoning_tokens
     elif task is not None and calls:
@@ -87,17 +90,36 @@ def compose(
         answer = replace(answer, ending="refusal")
     if steering.cut is not None and len(answer.spoken) > steering.cut:
         answer = replace(answer.cut(steering.cut), ending="length")
+    if slip is not None and slip.mistake == "cut":
+        kept = max(1, round(slip.place * len(answer.spoken)))
+        answer = replace(answer.cut(kept), ending="length")
     if bound is None or bound >= len(reasoning) + len(answer.spoken):
         return answer
     reasoning = reasoning[:bound]
-    kept = replace(answer, reasoning=reasoning).cut(bound - len(reasoning))
-    return kept if steering.refusal else replace(kept, ending="length")
+    answer = replace(answer, reasoning=reasoning).cut(bound - len(reasoning))
+    return answer if steering.refusal else replace(answer, ending="length")
 
 
 def _rest(words: tuple[str, ...], said: str) -> tuple[str, ...]:
     """What follows on what was said before the answer was cut."""
     text = "".join(words)
     return tokens(text[len(said) :]) if said and text.startswith(said) else words
+
+
+def _answered(
+    texts: Sequence[str],
+    model: str,
+    steering: Steering,
+    task: Task | None,
+    slip: Slip | None,
+) -> tuple[tuple[str, ...], tuple[FunctionCall, ...]]:
+    """The words and the calls."""
+    if steering.competence is not None:
+        turn = turns.turn_of(steering.competence, texts, slip, task)
+        if turn is not None:
+            return tokens(turn.text), turn.calls
+    calls = decisions.calls_of(task, texts, steering) if task else ()
+    return _words(texts, model, steering, task, calls), calls
 
 
 def _words(

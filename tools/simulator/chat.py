@@ -47,6 +47,7 @@ def _composed(exchange: Exchange, chat_request: ChatRequest) -> answer.Answer:
         bound=chat_request.bound,
         thoughts=chat_request.thoughts,
         task=chat_request.task,
+        slip=exchange.slip,
     )
     exchange.call.completion_tokens = len(composed.spoken) + len(composed.reasoning)
     exchange.call.reasoning_tokens = len(composed.reasoning)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import msgspec
 
 from simulator import projects, prompts, steering
+from simulator.competence import slips
+from simulator.competence.slips import Slip
 from simulator.connection import Connection
 from simulator.journal import SHOWN_TEXT, Call
 from simulator.memory import Memory
@@ -29,12 +31,13 @@ class Arrival:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A valid request that is being answered."""
+    """A valid request that is being answered. `slip` is a mistake of a clumsy author."""
 
     call: Call
     provider: Provider
     steering: Steering
     connection: Connection
+    slip: Slip | None = None
 
     @property
     def headers(self) -> dict[str, str]:
@@ -100,8 +103,9 @@ def steer(arrival: Arrival, texts: list[str], question: str) -> Exchange:
     """Apply the steering line in the texts of a request. Raises `Refused` if it is invalid."""
     call = arrival.call
     call.user_text = question[:SHOWN_TEXT]
+    place = _place(texts, question)
     try:
-        options = steering.read(texts, call.model, _place(texts, question))
+        options = steering.read(texts, call.model, place)
     except steering.InvalidSteering as error:
         raise Refused(Problem(400, str(error))) from error
     call.marker = options.marker
@@ -109,5 +113,17 @@ def steer(arrival: Arrival, texts: list[str], question: str) -> Exchange:
         arrival.memory.journal.marked(options.marker)
     ):
         options = steering.without_fault(options)
+    slip = _slip(arrival, options, place)
+    options = options if slip is None else slips.with_fault(options, slip)
     options = arrival.memory.outages.get(call.model, options)
-    return Exchange(call, arrival.provider, options, arrival.connection)
+    return Exchange(call, arrival.provider, options, arrival.connection, slip)
+
+
+def _slip(arrival: Arrival, options: Steering, place: steering.Place) -> Slip | None:
+    """The mistake of a clumsy author in this call, which is marked with its step and subtask."""
+    if options.clumsy is None or place.step is None:
+        return None
+    call, journal = arrival.call, arrival.memory.journal
+    call.marker = f"{options.marker} {place.step} {place.subtask}".strip()
+    before = len(journal.marked(call.marker)) - 1
+    return slips.slip_of(options.clumsy, place.step, place.subtask, before)

@@ -18,6 +18,19 @@ Request = Literal["submit", "find", "poll", "cancel", "file"]
 Result = Literal["empty", "broken", "other_type", "huge", "redirect", "expired"]
 TokenCount = Annotated[int, msgspec.Meta(ge=0, le=MAX_TOKENS)]
 Step = Literal["plan", "work", "review", "reply", "final"]
+# What clumsy authors do (competence/slips.py).
+Mistake = Literal[
+    "cut",
+    "refusal",
+    "unavailable",
+    "broken",
+    "missing_file",
+    "wrong_path",
+    "fence",
+    "stale_edit",
+    "bad_arguments",
+    "bad_plan",
+]
 Milliseconds = Annotated[int, msgspec.Meta(ge=0, le=MAX_DELAY_MS)]
 
 
@@ -30,6 +43,15 @@ class SteeredCall(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     name: str
     arguments: dict[str, Any] | str = {}
+
+
+class Clumsiness(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """These mistakes happen in that share of the first calls of each step, and in fewer later ones;
+    a seed makes the same ones again."""
+
+    seed: int
+    mistakes: tuple[Mistake, ...]
+    share: Annotated[float, msgspec.Meta(ge=0, le=1)] = 1.0
 
 
 class Steering(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -91,6 +113,10 @@ class Steering(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     In the `text` of a work step, `{mark}` is the mark of its files.
 
+    `competence` names a task of runs that the models know how to do (`competence/`): it counts for
+    all steps, and what they say of the task is what they are shown. `clumsy` ones make mistakes,
+    which are counted for each step and subtask of the marker.
+
     A line with a `step` counts only for the steps of a project run of that kind, and with a
     `subtask` only for those about the subtask of that title. Lines without a `step` do not count
     for plans, reviews and replies, which have a form.
@@ -145,6 +171,8 @@ class Steering(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     result: Result | None = None
     result_bytes: Annotated[int, msgspec.Meta(ge=0, le=MAX_RESULT)] = 2 * 1024**3
     at: tuple[Request, ...] = ("submit",)
+    competence: str | None = None
+    clumsy: Clumsiness | None = None
     marker: str | None = None
 
     def faults(self) -> list[Fault]:
@@ -185,7 +213,8 @@ class Place(NamedTuple):
     def accepts(self, line: Steering) -> bool:
         """Does a line count here?"""
         has_form = self.step in ("plan", "review", "reply")
-        is_for_step = line.step == self.step or (line.step is None and not has_form)
+        is_for_all = line.step is None and (not has_form or line.competence is not None)
+        is_for_step = line.step == self.step or is_for_all
         is_for_subtask = line.subtask in (None, self.subtask)
         return line.title == self.is_title and is_for_step and is_for_subtask
 
