@@ -88,11 +88,11 @@ def compose(
     answer = Answer(words, reasoning, "calls" if calls else "stop", calls)
     if steering.refusal:
         answer = replace(answer, ending="refusal")
-    if steering.cut is not None and len(answer.spoken) > steering.cut:
-        answer = replace(answer.cut(steering.cut), ending="length")
+    cut = steering.cut
     if slip is not None and slip.mistake == "cut":
-        kept = max(1, round(slip.place * len(answer.spoken)))
-        answer = replace(answer.cut(kept), ending="length")
+        cut = max(1, int(slip.place * len(answer.spoken)))
+    if cut is not None and len(answer.spoken) > cut:
+        answer = replace(answer.cut(cut), ending="length")
     if bound is None or bound >= len(reasoning) + len(answer.spoken):
         return answer
     reasoning = reasoning[:bound]
