@@ -3,8 +3,8 @@
 from collections.abc import Collection
 
 from integrations.githosts.types import SUBMODULE, SYMLINK
-from projects.models import AttemptFile, Run, Subtask
-from projects.types import SubtaskStatus
+from projects.models import AttemptFile, Run, Step, Subtask
+from projects.types import StepKind, SubtaskStatus
 
 
 def nameable_files(run: Run) -> frozenset[str]:
@@ -19,20 +19,24 @@ def source_paths(subtask: Subtask) -> list[str]:
     return [*dict.fromkeys([*subtask.reads, *subtask.writes])]
 
 
-def unread_paths(subtask: Subtask) -> list[str]:
-    """Those of them that are files of the repository, and that nobody has read yet."""
-    checkout = subtask.run.checkout
+def lacks_sources(step: Step) -> bool:
+    """Whether the model of a step is to be shown what nobody has read of the repository yet: its
+    files, or for a planner what they define."""
+    checkout = step.run.checkout
     if checkout is None:
-        return []
-    paths = source_paths(subtask)
+        return False
+    if step.kind == StepKind.PLAN:
+        return not checkout.has_symbols
+    if step.kind != StepKind.WORK or step.subtask is None:
+        return False
+    paths = source_paths(step.subtask)
     known = set(checkout.files.filter(path__in=paths).values_list("path", flat=True))
-    return [
-        path
-        for path in paths
-        if path in checkout.entries
+    return any(
+        path in checkout.entries
         and path not in known
         and checkout.entries[path].mode not in (SYMLINK, SUBMODULE)
-    ]
+        for path in paths
+    )
 
 
 def sources_of(subtask: Subtask) -> dict[str, str | None]:

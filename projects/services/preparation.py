@@ -21,7 +21,7 @@ from projects.models import Run, Step
 from projects.prompts.delimiters import headings_of
 from projects.selectors.answers import shown_from, text_before
 from projects.selectors.prompts import messages_for
-from projects.selectors.sources import unread_paths
+from projects.selectors.sources import lacks_sources
 from projects.selectors.spending import output_bound_of
 from projects.selectors.substitutes import substitute_of
 from projects.services.locks import lock_step_alone
@@ -41,7 +41,7 @@ _PATIENCE_BESIDE_SUBSTITUTES: Final = 15.0
 
 
 class SourcesNotRead(Exception):
-    """The author of a subtask is to be shown files of the repository that were not read yet."""
+    """A model is to be shown what nobody has read of the repository yet."""
 
 
 class Prepared(Struct, frozen=True, kw_only=True):
@@ -78,7 +78,7 @@ def prepare(*, job_id: UUID, attempt: int) -> Prepared | None:
     model = get_catalog().find(step.model)
     if model is None:
         raise ProviderNotAvailable
-    if step.kind == StepKind.WORK and step.subtask is not None and unread_paths(step.subtask):
+    if lacks_sources(step):
         raise SourcesNotRead
     messages = messages_for(step, model)
     before = text_before(step)

@@ -8,7 +8,7 @@ from django.db import connection
 
 from common.errors import DomainError
 from integrations.workspaces.errors import HostUnavailable
-from integrations.workspaces.services.checkouts import read_files
+from integrations.workspaces.services.checkouts import add_symbols, read_files
 from projects.errors import RepositoryUnavailable
 from projects.models import Step
 from projects.selectors.sources import source_paths
@@ -19,17 +19,20 @@ _PAUSES: Final = (0.5, 2.0)
 
 
 def read_sources(step_id: UUID) -> None:
-    """Read what the author of a subtask is to be shown, unless it was read before. May be repeated,
-    and takes as long as the host does.
+    """Read what the author of a subtask is to be shown, unless it was read before, or for a planner
+    what files define, as far as the host answers soon. May be repeated, and takes as long as the
+    host does.
 
     Raises RepositoryUnavailable.
     """
-    rows = Step.objects.select_related("run__checkout", "subtask")
-    step = rows.filter(pk=step_id, kind=StepKind.WORK).first()
-    if step is None or step.subtask is None or step.run.checkout is None:
+    step = Step.objects.select_related("run__checkout", "subtask").filter(pk=step_id).first()
+    if step is None or step.run.checkout is None:
         return
     try:
-        _read(step)
+        if step.kind == StepKind.PLAN:
+            add_symbols(checkout=step.run.checkout)
+        elif step.subtask is not None:
+            _read(step)
     except DomainError as error:
         raise RepositoryUnavailable(error.text) from error
     finally:

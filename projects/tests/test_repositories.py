@@ -47,7 +47,7 @@ def test_a_run_works_on_another_branch_where_one_is_named(on_github: Developer) 
     assert "new.md" in {file["path"] for file in on_github.files(run).json()}
 
 
-def test_the_planner_sees_the_readme_and_the_tree(developer: Developer) -> None:
+def test_the_planner_sees_the_readme_the_tree_and_what_files_define(developer: Developer) -> None:
     run = developer.finished(*PARTS)
     prompt = developer.prompt(run, StepKind.PLAN)
     digest = prompt.partition("<repository>\n")[2].partition("\n</repository>")[0]
@@ -57,12 +57,21 @@ def test_the_planner_sees_the_readme_and_the_tree(developer: Developer) -> None:
         "node_modules/ (1 file)",
         "src/",
         "  app.py",
-        "  tide.py",
+        "  tide.py: TIDE",
         "README.md",
         "link",
         "(1 file generated, binary or deep)",
     ]
     assert '"reads": [' in prompt
+
+
+def test_a_planner_does_not_wait_for_a_host_that_fails_and_sees_the_names_alone(
+    developer: Developer,
+) -> None:
+    developer.hosted.fail("get_blob", status=503, skip=1, times=1)
+    run = developer.finished(*PARTS)
+    assert run["status"] == "completed"
+    assert "\n  tide.py\n" in developer.prompt(run, StepKind.PLAN)
 
 
 def test_an_author_sees_what_it_reads_and_what_it_writes(developer: Developer) -> None:
@@ -98,7 +107,8 @@ def test_what_is_committed_later_is_not_seen(on_github: Developer) -> None:
 def test_each_file_is_read_once(on_github: Developer) -> None:
     on_github.finished(part("a", reads=["README.md"]), part("b", "a", reads=["README.md"]))
     operations = on_github.hosted.operations()
-    assert operations.count("get_blob") == 2  # one for the digest
+    # The README when the run was started, and with both sources for the planner.
+    assert operations.count("get_blob") == 4
 
 
 def test_a_subtask_says_what_it_reads(on_github: Developer) -> None:
@@ -302,7 +312,7 @@ def test_a_run_waits_for_a_host_that_is_gone_and_goes_on(developer: Developer) -
 
 
 def test_a_host_that_stumbles_is_asked_again(on_github: Developer) -> None:
-    on_github.hosted.fail("get_blob", status=503, skip=1, times=4)
+    on_github.hosted.fail("get_blob", status=503, skip=4, times=2)
     assert on_github.finished(*PARTS)["status"] == "completed"
 
 

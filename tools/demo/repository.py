@@ -12,10 +12,10 @@ from demo.project_runs import carry_out
 from integrations.githosts.types import HostKind
 from integrations.workspaces.models import Workspace
 from integrations.workspaces.services import workspaces
-from integrations.workspaces.services.checkouts import read_files
+from integrations.workspaces.services.checkouts import add_symbols, read_files
 from projects.models import Run
 from projects.selectors.candidate_models import roster_of
-from projects.selectors.sources import unread_paths
+from projects.selectors.sources import source_paths
 from projects.services import runs
 from projects.types import MAX_PARALLEL, MAX_SUBTASKS
 from simulator.githost.client import GitHostControl
@@ -67,8 +67,10 @@ def write_repository_run(user: User, simulator_url: str) -> Run | None:
         max_parallel=MAX_PARALLEL,
     )
     while (step := run.steps.filter(ended_at=None).order_by("id").first()) is not None:
-        if step.subtask is not None and run.checkout is not None:
-            read_files(checkout=run.checkout, paths=unread_paths(step.subtask))
+        if run.checkout is not None and step.subtask is not None:
+            read_files(checkout=run.checkout, paths=source_paths(step.subtask))
+        elif run.checkout is not None and not run.checkout.has_symbols:
+            add_symbols(checkout=run.checkout)
         carry_out(user, step)
     return run
 

@@ -126,6 +126,10 @@ class GitHost(Protocol):
 
     def __exit__(self, *error: object) -> None: ...
 
+    def end_within(self, seconds: float) -> None:
+        """From now on, all calls together end within so many seconds."""
+        ...
+
     def token_info(self) -> TokenInfo:
         """Whose token it is."""
         ...

@@ -79,6 +79,10 @@ class RestClient:
     def __exit__(self, *error: object) -> None:
         self._client.close()
 
+    def end_within(self, seconds: float) -> None:
+        """From now on, all calls together end within so many seconds."""
+        self._until = min(self._until, time.monotonic() + seconds)
+
     def send(
         self,
         method: str,

@@ -16,7 +16,7 @@ OWNED = (
         Checkout,
         owners=("account",),
         exported="id workspace_id provider repository url branch default_branch commit digest"
-        " created_at",
+        " has_symbols created_at",
         # The names of the files at the commit, packed: the Git host has them.
         left_out="account_id listing",
         on_deletion=Delete(),

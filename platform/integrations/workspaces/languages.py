@@ -1,19 +1,8 @@
-"""The programming languages of files, by their paths, and their grammars of tree-sitter.
+"""The programming languages of files, by their paths: those of which there is a grammar
+(`integrations.workspaces.grammars`)."""
 
-Grammars are C code that reads what strangers have written: they are loaded in confined processes
-alone (`common.confinement`).
-"""
-
-import time
-from importlib import import_module
 from pathlib import PurePosixPath
 from typing import Final
-
-from tree_sitter import Language, Parser, Tree
-
-# Seconds for one file. One of 400 KB takes a tenth.
-MAX_SECONDS: Final = 0.5
-_CHUNK: Final = 65_536  # bytes
 
 _ENDS: Final = {
     "c": (".c", ".h"),
@@ -28,33 +17,8 @@ _ENDS: Final = {
     "typescript": (".ts", ".mts", ".cts"),
 }
 _LANGUAGES: Final = {end: name for name, ends in _ENDS.items() for end in ends}
-# The package and its function, where they are not both named by the language.
-_GRAMMARS: Final = {
-    "php": ("tree_sitter_php", "language_php"),
-    "tsx": ("tree_sitter_typescript", "language_tsx"),
-    "typescript": ("tree_sitter_typescript", "language_typescript"),
-}
 
 
 def language_of(path: str) -> str | None:
     """The language of a file; None where there is no grammar of it."""
     return _LANGUAGES.get(PurePosixPath(path).suffix.lower())
-
-
-def load(language: str) -> Parser:
-    """A parser of the language. It opens files: for the time before a process is confined."""
-    package, function = _GRAMMARS.get(language, (f"tree_sitter_{language}", "language"))
-    return Parser(Language(getattr(import_module(package), function)()))
-
-
-def parse(parser: Parser, source: bytes) -> Tree | None:
-    """The syntax tree of a text in UTF-8; None where it takes more than `MAX_SECONDS`."""
-    view, until = memoryview(source), time.monotonic() + MAX_SECONDS
-    try:
-        return parser.parse(
-            lambda offset, _: view[offset : offset + _CHUNK],
-            progress_callback=lambda *_: time.monotonic() > until,
-        )
-    except ValueError:
-        parser.reset()
-        return None

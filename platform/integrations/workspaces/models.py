@@ -67,6 +67,7 @@ class Checkout(models.Model):
     `repository` is the full name at the host of the workspace, which may be disconnected meanwhile,
     and `branch` the one whose newest commit it was. `listing` are the entries of the commit
     (integrations/workspaces/listings.py), `digest` is what a planner is shown of them.
+    `has_symbols`: files were read for the symbols in the digest, as far as the host has answered.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -80,6 +81,7 @@ class Checkout(models.Model):
     commit = models.CharField(max_length=64)
     listing = models.BinaryField()
     digest = models.TextField()
+    has_symbols = models.BooleanField(db_default=False)
     created_at = models.DateTimeField(db_default=Now())
 
     objects = CheckoutManager()

@@ -13,7 +13,7 @@ from tree_sitter import Node, Parser
 
 from common.confined_answers import serve
 from common.confinement import confine
-from integrations.workspaces.languages import load, parse
+from integrations.workspaces.grammars import load, parse
 
 CPU_SECONDS: Final = 5
 MEMORY: Final = 512 * 1024 * 1024  # bytes of address space

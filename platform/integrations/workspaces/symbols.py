@@ -9,7 +9,7 @@ from common.confined_answers import ask
 from integrations.workspaces.languages import language_of
 
 # For all files of a call. Sixty ordinary ones take a tenth of a second.
-SECONDS: Final = 5.0
+SECONDS: Final = 15.0
 
 _decode = msgspec.json.Decoder(list[tuple[str, str, int]]).decode
 

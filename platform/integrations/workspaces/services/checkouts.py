@@ -1,25 +1,31 @@
 """Checkouts: a repository at the newest commit of a branch, and the files that are read of it."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from contextlib import suppress
+from threading import Event
 from typing import Final
 from uuid import UUID
 
 from accounts.models import User
 from billing.selectors.features import require_feature
-from common.errors import ValidationFailed
+from common.errors import DomainError, ValidationFailed
 from integrations.githosts.errors import EmptyRepository
 from integrations.githosts.types import SUBMODULE, SYMLINK, Entry, GitHost, Repository
-from integrations.safe_http.errors import Missing, Rejected
+from integrations.safe_http.errors import HostError, Missing, Rejected
 from integrations.safe_http.rest import side_by_side
-from integrations.workspaces.digest import digest, readme_of
+from integrations.workspaces.digest import MAX_BYTES, digest, readme_of, sources_of
 from integrations.workspaces.errors import WorkspaceGone
 from integrations.workspaces.listings import pack
 from integrations.workspaces.models import Checkout, CheckoutFile, Workspace
 from integrations.workspaces.selectors.workspaces import get_workspace
 from integrations.workspaces.services.hosts import open_host
+from integrations.workspaces.symbols import symbols_in
 from integrations.workspaces.types import FEATURE
 
 MAX_FILE_BYTES: Final = 400_000
+# A run waits so long for the files whose symbols its planner is shown.
+SYMBOL_SECONDS: Final = 5.0
+_LEAST_ROOM: Final = 500  # bytes of the digest that are worth it
 
 
 def check_out(*, user: User, workspace_id: UUID, repository: str, branch: str = "") -> Checkout:
@@ -64,19 +70,30 @@ def read_files(*, checkout: Checkout, paths: Collection[str]) -> None:
 
     Raises WorkspaceGone, WorkspaceNeedsReauth, HostRefused, HostBusy, HostUnavailable.
     """
-    known = set(checkout.files.filter(path__in=paths).values_list("path", flat=True))
-    entries = [checkout.entries[path] for path in paths if path in checkout.entries]
-    wanted = [each for each in entries if each.path not in known and _is_file(each)]
+    wanted = _unread(checkout, paths)
     if not wanted:
         return
     with open_host(workspace_of(checkout)) as host:
         contents = side_by_side(lambda entry: _read(host, checkout.repository, entry), wanted)
-    rows = [
-        CheckoutFile(checkout=checkout, path=entry.path, content=text, size=size)
-        for entry, (text, size) in zip(wanted, contents, strict=True)
-    ]
-    # Another step may have read the same file meanwhile.
-    CheckoutFile.objects.bulk_create(rows, ignore_conflicts=True)
+    _keep(checkout, zip(wanted, contents, strict=True))
+
+
+def add_symbols(*, checkout: Checkout) -> None:
+    """Read source files of the commit, as far as the host answers within `SYMBOL_SECONDS`, and add
+    what they define to the digest. Where nothing can be read, the digest stays without. Blocks."""
+    entries = [*checkout.entries.values()]
+    readme, sources = readme_of(entries), sources_of(entries)
+    if sources and len(checkout.digest.encode()) < MAX_BYTES - _LEAST_ROOM:
+        paths = [entry.path for entry in (readme, *sources) if entry is not None]
+        with suppress(DomainError):
+            _read_in_time(checkout, paths)
+        texts = dict(checkout.files.filter(path__in=paths).values_list("path", "content"))
+        symbols = symbols_in({path: text for path, text in texts.items() if text})
+        if symbols and (readme is None or readme.path in texts):
+            top = texts[readme.path] if readme is not None else None
+            checkout.digest = digest(entries, top or "", symbols)
+    checkout.has_symbols = True
+    checkout.save(update_fields=["digest", "has_symbols"])
 
 
 def workspace_of(checkout: Checkout) -> Workspace:
@@ -86,6 +103,41 @@ def workspace_of(checkout: Checkout) -> Workspace:
     if workspace is None:
         raise WorkspaceGone
     return workspace
+
+
+def _read_in_time(checkout: Checkout, paths: Collection[str]) -> None:
+    """Read files as `read_files` does, and keep those that came before the first error. Raises what
+    that raises where the host is not called at all."""
+    wanted, failed = _unread(checkout, paths), Event()
+
+    def read(entry: Entry) -> tuple[str | None, int] | None:
+        try:
+            return None if failed.is_set() else _read(host, checkout.repository, entry)
+        except HostError:
+            failed.set()
+            return None
+
+    with open_host(workspace_of(checkout)) as host:
+        host.end_within(SYMBOL_SECONDS)
+        contents = side_by_side(read, wanted)
+    came = [(entry, found) for entry, found in zip(wanted, contents, strict=True) if found]
+    _keep(checkout, came)
+
+
+def _unread(checkout: Checkout, paths: Collection[str]) -> list[Entry]:
+    """Those of the files that nobody has read yet."""
+    known = set(checkout.files.filter(path__in=paths).values_list("path", flat=True))
+    entries = [checkout.entries[path] for path in paths if path in checkout.entries]
+    return [each for each in entries if each.path not in known and _is_file(each)]
+
+
+def _keep(checkout: Checkout, read: Iterable[tuple[Entry, tuple[str | None, int]]]) -> None:
+    rows = [
+        CheckoutFile(checkout=checkout, path=entry.path, content=text, size=size)
+        for entry, (text, size) in read
+    ]
+    # Another step may have read the same file meanwhile.
+    CheckoutFile.objects.bulk_create(rows, ignore_conflicts=True)
 
 
 def _newest_commit(host: GitHost, repository: Repository, branch: str) -> str:
