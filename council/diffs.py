@@ -83,9 +83,9 @@ def _cut(
 def _changes(before: Sequence[str], after: Sequence[str]) -> Iterator[Span]:
     """The differing ranges, from the beginning to the end."""
     numbers: dict[str, int] = {}
-    patch = Patch.create_from(
-        _as_lines(before, numbers), _as_lines(after, numbers), context_lines=0
-    )
+    # The patch reads them where they are, and does not keep them.
+    old, new = _as_lines(before, numbers), _as_lines(after, numbers)
+    patch = Patch.create_from(old, new, context_lines=0)
     for hunk in _HUNK.finditer(patch.data):
         yield *_span(hunk[1], hunk[2]), *_span(hunk[3], hunk[4])
 
