@@ -6,6 +6,7 @@ from projects.models import (
     Attempt,
     AttemptFile,
     Deliverable,
+    FileMerge,
     Run,
     RunUpload,
     Step,
@@ -48,6 +49,12 @@ OWNED = (
         AttemptFile,
         owners=("attempt__subtask__run__account",),
         exported="id attempt_id path op previous_path content size applied_at discarded_at",
+        on_deletion=Delete(),
+    ),
+    Owned(
+        FileMerge,
+        owners=("file__attempt__subtask__run__account",),
+        exported="id file_id order_id state sha theirs text has_base base_sha base",
         on_deletion=Delete(),
     ),
     Owned(

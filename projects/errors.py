@@ -72,6 +72,18 @@ class ApplyInProgress(Conflict):
     message = "Changes of this run are being written. Wait for the result."
 
 
+class NoConflict(Conflict):
+    code = "no_conflict"
+    message = "This file has no conflict. It is applied as it is."
+
+
+class ConflictChanged(Conflict):
+    """The text was not made from the version that the conflict is with."""
+
+    code = "conflict_changed"
+    message = "Somebody has changed the file again. Look at its conflict once more."
+
+
 class ClaimLapsed(Conflict):
     """The host took so long that nothing may be written any more."""
 

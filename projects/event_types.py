@@ -1,7 +1,7 @@
 """The types of the events of runs (`projects/events.py`, `projects/user_events.py`)."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
 from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
@@ -9,6 +9,7 @@ from rest_framework import serializers
 from ai.inference.fields import ErrorField
 from common.fields import WordsField
 from events.declarations import EventType
+from integrations.githosts.types import Op
 from projects.serializers.changes import ApplySerializer, ProposalSerializer
 from projects.serializers.runs import (
     CheckoutSerializer,
@@ -41,7 +42,7 @@ class FileInEventSerializer(serializers.Serializer[object]):
     """A staged file, without its content."""
 
     path = serializers.CharField(read_only=True)
-    op = serializers.ChoiceField(["create", "update", "delete"])
+    op = serializers.ChoiceField(get_args(Op))
     bytes = serializers.IntegerField()
     subtask_id = serializers.UUIDField()
 
@@ -167,7 +168,7 @@ PROJECT_EVENTS = [
         "a completed subtask writes a file, in the place of that of `replaces` if there is one",
         {
             "path": _STRING,
-            "op": serializers.ChoiceField(["create", "update", "delete"]),
+            "op": serializers.ChoiceField(get_args(Op)),
             "bytes": serializers.IntegerField(),
             **_SUBTASK_ID,
             "replaces": serializers.UUIDField(allow_null=True),

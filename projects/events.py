@@ -148,12 +148,14 @@ def deliverable_event(verb: str, deliverable: Deliverable, actor: str = SYSTEM) 
     return NewEvent(f"deliverable.{verb}", data, actor)
 
 
-def file_staged(file: AttemptFile, subtask_id: UUID, replaces: UUID | None, actor: str) -> NewEvent:
-    """A completed subtask writes a file. `replaces` is the subtask whose file of that path it takes
-    the place of."""
+def file_staged(
+    file: AttemptFile, op: str, subtask_id: UUID, replaces: UUID | None, actor: str
+) -> NewEvent:
+    """A completed subtask writes a file. `op` is what that means for the repository, and `replaces`
+    the subtask whose file of that path it takes the place of."""
     data = {
         "path": file.path,
-        "op": file.op,
+        "op": op,
         "bytes": file.size,
         "subtask_id": subtask_id,
         "replaces": replaces,

@@ -24,6 +24,7 @@ from media.files.models import Upload
 from projects.types import (
     AssignedBy,
     AttemptReason,
+    MergeState,
     Outcome,
     PauseReason,
     Phase,
@@ -316,8 +317,9 @@ class Apply(models.Model):
     of the process `owner_id` has ended, and nothing was announced or the host has the commit. It is
     null where a sweep has asked a host that did not answer.
     `commit` is what was announced before the branch was changed, "" where the host had given no id
-    yet. `files` are those of the result, `[{path, op, runs_ci, status, error, file_ids}]`, without
-    `runs_ci` in orders of the release that did not have it.
+    yet. `files` are those of the result, `[{path, op, runs_ci, status, merged, error,
+    file_ids}]`, of which the first id is that of the file that was written. Orders of releases that
+    did not have `runs_ci` and `merged` lack them.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
@@ -344,6 +346,37 @@ class Apply(models.Model):
 
     def __str__(self) -> str:
         return str(self.pk)
+
+
+class FileMerge(models.Model):
+    """What became of a staged file that somebody else has changed in the repository since its
+    author has seen it.
+
+    `sha` is Git's id of their version, empty where it is gone, and `theirs` its text. `text` is
+    what the `order` has written where it could be `merged`, and of a `conflict` both sides between
+    conflict markers. Texts are null where there is none. `has_base`: the file was made from the
+    version `base_sha` with the text `base`, as a conflict was resolved, and not from the one of the
+    run's commit.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    # The constraints are those of the migration, with which the database deletes the rows.
+    file = models.OneToOneField(
+        AttemptFile, on_delete=models.CASCADE, related_name="merge", db_constraint=False
+    )
+    order = models.ForeignKey(
+        Apply, null=True, on_delete=models.CASCADE, related_name="merges", db_constraint=False
+    )
+    state = models.CharField(max_length=16, choices=_choices(MergeState))
+    sha = models.CharField(max_length=64, blank=True)
+    theirs = models.TextField(null=True)  # noqa: DJ001 - an empty file is a text
+    text = models.TextField(null=True)  # noqa: DJ001 - as above
+    has_base = models.BooleanField(default=False)
+    base_sha = models.CharField(max_length=64, blank=True)
+    base = models.TextField(null=True)  # noqa: DJ001 - as above
+
+    def __str__(self) -> str:
+        return f"{self.state} {self.file_id}"
 
 
 class RunRows:

@@ -22,6 +22,7 @@ from integrations.workspaces.types import MAX_REPOSITORY
 from projects.exports import FileFormat
 from projects.outputs import MAX_FILE, MAX_FILES, OutputFile
 from projects.paths import MAX_PATH, fault_of
+from projects.services.resolving import ResolvedFile
 from projects.types import (
     MAX_APPLIED_FILES,
     MAX_BUDGET_USD,
@@ -40,6 +41,8 @@ from projects.types import (
     RunStatus,
 )
 
+# Characters of Git's ids.
+MAX_SHA = 64
 # Characters of a path of a repository, which others than us have made.
 MAX_REPOSITORY_PATH = 4_096
 
@@ -253,6 +256,39 @@ class DiscardInputSerializer(serializers.Serializer[Any]):
         required=False,
         help_text="Only these, by their paths.",
     )
+
+
+@extend_schema_serializer(component_name="ProjectResolvedFileInput")
+class ResolvedFileInputSerializer(serializers.Serializer[Any]):
+    """A file with both sides. `base_sha` is that of its conflict, whose text yours was made
+    from. With the `op` `delete` it has no content."""
+
+    path = TextField(max_length=MAX_PATH)
+    base_sha = TextField(max_length=MAX_SHA, allow_null=True)
+    op = serializers.ChoiceField(["update", "delete"], default="update")
+    content = TextField(max_length=MAX_FILE, default="", allow_blank=True, trim_whitespace=False)
+
+
+@extend_schema_serializer(component_name="ProjectResolveInput")
+class ResolveInputSerializer(serializers.Serializer[Any]):
+    """Your texts of files that somebody else has changed, too."""
+
+    files = BoundedListField(
+        child=ResolvedFileInputSerializer(), max_length=MAX_FILES, allow_empty=False
+    )
+
+    def validate_files(self, files: list[dict[str, Any]]) -> list[ResolvedFile]:
+        paths = [file["path"] for file in files]
+        if len(set(paths)) < len(paths):
+            raise serializers.ValidationError("Two files have one path.")
+        return [
+            ResolvedFile(
+                path=file["path"],
+                base_sha=file["base_sha"] or "",
+                content=None if file["op"] == "delete" else file["content"],
+            )
+            for file in files
+        ]
 
 
 @extend_schema_serializer(component_name="ProjectReplaceInput")

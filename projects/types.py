@@ -163,6 +163,15 @@ class ChangesState(StrEnum):
     DISCARDED = "discarded"
 
 
+class MergeState(StrEnum):
+    """How a staged file stands to one that somebody else has changed in the repository. `merged`:
+    both were written; `resolved`: it was made from theirs."""
+
+    MERGED = "merged"
+    CONFLICT = "conflict"
+    RESOLVED = "resolved"
+
+
 class Outcome(StrEnum):
     """What the end of a step means for its run. `lost`: its worker died; `refused`: it was not paid
     for, or could not begin."""

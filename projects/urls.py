@@ -38,6 +38,7 @@ urlpatterns = [
     ),
     path(f"{_ONE}/changes", ChangesViewSet.as_view({"get": "retrieve"})),
     path(f"{_ONE}/changes/apply", ChangesViewSet.as_view({"post": "apply"})),
+    path(f"{_ONE}/changes/resolve", ChangesViewSet.as_view({"post": "resolve"})),
     path(f"{_ONE}/changes/discard", ChangesViewSet.as_view({"post": "discard"})),
     path(f"{_ONE}/events", SessionViewSet.as_view({"get": "events"})),
 ]

@@ -1,32 +1,44 @@
 """The staged changes of a run: what its files would change in the repository."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
 from uuid import UUID
 
 from msgspec import Struct
-from pygit2 import Patch
 
 from accounts.models import User
 from common.consistent_reads import consistent_reads
-from integrations.githosts.types import Op
-from integrations.workspaces.changes import StagedChange, blob_id
+from integrations.githosts.types import FILE, Op
+from integrations.workspaces.changes import StagedChange
 from projects.ci_files import runs_ci
-from projects.models import Apply, AttemptFile, Run
-from projects.selectors.files import proposal_of, staged_rows
+from projects.models import Apply, AttemptFile, FileMerge, Run
+from projects.patches import patch_of
+from projects.selectors.bases import Base, Bases
+from projects.selectors.files import proposal_of
 from projects.selectors.lookup import get_run
-from projects.types import ChangesState
+from projects.selectors.staged import Staged, staged_of
+from projects.types import ChangesState, MergeState
+
+
+class Conflict(Struct, frozen=True):
+    """What somebody else has made of a staged file on `branch`: `base_sha` is the id of their
+    version, None where it is gone. `content` has both sides between conflict markers, or their text
+    where the file is to be deleted; None where there is no text."""
+
+    branch: str
+    base_sha: str | None
+    content: str | None
 
 
 class Change(Struct, frozen=True, kw_only=True):
     """A staged file. `op` says what it means for the repository; `base_sha` is the id of the file
-    that it replaces; `diff` is None where the content of that file is not known. `previous_path` is
-    that of a moved file. `runs_ci`: a CI service runs it, or has run it where it was moved from.
-    `file_ids` are the rows of the path in the results of all subtasks, of
-    which the last one counts."""
+    that it was made from and replaces; `diff` is None where the content of that file is not known.
+    `previous_path` is that of a moved file. `runs_ci`: a CI service runs it, or has run it where it
+    was moved from. `conflict`: the latest order could not write it beside what somebody else has
+    changed. `file_ids` are the rows of the path in the results of all subtasks, of which the first
+    one counts."""
 
     path: str
-    op: str
+    op: Op
     previous_path: str | None
     content: str
     base_sha: str | None
@@ -34,24 +46,29 @@ class Change(Struct, frozen=True, kw_only=True):
     subtask_id: UUID
     diff: str | None
     runs_ci: bool
+    conflict: Conflict | None
     file_ids: tuple[UUID, ...]
 
 
+class MergedFile(Struct, frozen=True, kw_only=True):
+    """What was written in the place of a staged file: `diff` is its difference to their version,
+    which has the id `base_sha`."""
+
+    path: str
+    base_sha: str
+    content: str
+    diff: str
+
+
 class Changes(Struct, frozen=True, kw_only=True):
-    """The staged changes of a run; `applied` is the latest order to write some."""
+    """The staged changes of a run; `applied` is the latest order to write some, and `merged` are
+    the files that it has merged with what somebody else had changed."""
 
     state: ChangesState
     files: list[Change]
     proposal: dict[str, str]
     applied: Apply | None
-
-
-class _Written(Struct, frozen=True):
-    """What was written from here: the contents by path, and the paths whose files were deleted or
-    moved away by the latest order for them."""
-
-    contents: Mapping[str, Collection[str]]
-    gone: frozenset[str]
+    merged: list[MergedFile]
 
 
 def get_changes(user: User, run_id: UUID) -> Changes:
@@ -64,57 +81,60 @@ def get_changes(user: User, run_id: UUID) -> Changes:
             files=files,
             proposal=proposal_of(run),
             applied=applied,
+            merged=_merged(applied) if applied is not None else [],
         )
 
 
 def changes_of(run: Run) -> list[Change]:
-    """The staged files of a run, by path. Of two subtasks that write one path, the later in
-    topological order counts."""
-    by_path: dict[str, list[AttemptFile]] = {}
-    for row in staged_rows(run).filter(applied_at=None):
-        by_path.setdefault(row.path, []).append(row)
-    written = _written(run)
-    entries = run.checkout.entries if run.checkout is not None else {}
-    known = entries.keys() | written.contents.keys()
-    bases = {**_base_contents(run, by_path), **dict.fromkeys(written.gone, "")}
-    moved = _moves(by_path, known - written.gone)
-    changes = []
-    for path, rows in sorted(by_path.items()):
-        last = rows[-1]
-        if path in moved.values() or (last.op == "delete" and path not in known):
-            continue  # a part of a move; or one subtask created it, and a later one deletes it
-        source = moved.get(path, path)
-        entry = entries.get(source) if source not in written.gone else None
-        file_ids = [row.pk for row in rows]
-        file_ids += [row.pk for row in by_path[source]] if source != path else []
-        changes.append(
-            Change(
-                path=path,
-                op="move"
-                if source != path
-                else _op_of(last, is_there=path in known - written.gone),
-                previous_path=source if source != path else None,
-                content=last.content,
-                base_sha=entry.sha if entry is not None else None,
-                size=last.size,
-                subtask_id=last.attempt.subtask_id,
-                diff=_diff(source, bases.get(source, "" if entry is None else None), last),
-                runs_ci=runs_ci(path, source),
-                file_ids=tuple(file_ids),
-            )
-        )
-    return changes
+    """The staged files of a run, by path, with their contents."""
+    staged = staged_of(run)
+    bases, conflicts = Bases(run, staged), _conflicts(staged)
+    contents = _contents(staged)
+    return [
+        _change(each, contents[each.rows[-1].pk], bases, conflicts.get(each.rows[-1].pk))
+        for each in staged
+    ]
 
 
-def _moves(by_path: Mapping[str, Sequence[AttemptFile]], known: Collection[str]) -> dict[str, str]:
-    """The files that are moved within the repository: their paths, and those until now."""
-    found = {}
-    for path, rows in by_path.items():
-        source = rows[-1].previous_path
-        is_gone = source in by_path and by_path[source][-1].op == "delete"
-        if is_gone and source in known and path not in known:
-            found[path] = source
-    return found
+def _change(staged: Staged, content: str, bases: Bases, conflict: Conflict | None) -> Change:
+    base, row = bases.of(staged), staged.rows[-1]
+    others = [each.pk for each in (*staged.rows[:-1], *staged.source_rows)]
+    op = _op_on(base, staged)
+    return Change(
+        path=staged.path,
+        op=op,
+        previous_path=staged.previous_path if op == "move" else None,
+        content=content,
+        base_sha=base.sha if base is not None else None,
+        size=row.size,
+        subtask_id=row.attempt.subtask_id,
+        diff=_diff(staged, base, content, bases.mode_of(staged) or FILE),
+        runs_ci=runs_ci(staged.path, staged.source),
+        conflict=conflict,
+        file_ids=(row.pk, *others),
+    )
+
+
+def _diff(staged: Staged, base: Base | None, content: str, mode: str) -> str | None:
+    """None where the base is not known."""
+    if base is not None and base.content is None:
+        return None
+    return patch_of(
+        staged.path,
+        base.content if base is not None else None,
+        content if staged.op != "delete" else None,
+        previous_path=staged.previous_path if base is not None else None,
+        mode=mode,
+    )
+
+
+def _op_on(base: Base | None, staged: Staged) -> Op:
+    """What a file means for a version of the repository."""
+    if staged.op == "delete":
+        return "delete"
+    if base is None:
+        return "create"
+    return "update" if staged.op == "create" else staged.op
 
 
 def status_of(order: Apply) -> str:
@@ -127,73 +147,60 @@ def status_of(order: Apply) -> str:
     return "partial" if order.commit else "failed"
 
 
-def to_write(run: Run, changes: Iterable[Change]) -> tuple[StagedChange, ...]:
-    """The changes as they are checked against the repository. What was written from here before
-    may be replaced."""
-    entries = run.checkout.entries if run.checkout is not None else {}
-    written = _written(run)
-
-    def seen(path: str) -> frozenset[str]:
-        own = {blob_id(content) for content in written.contents.get(path, ())}
-        return frozenset(own | ({entries[path].sha} if path in entries else set()))
-
+def to_write(order: Apply, changes: Iterable[Change]) -> tuple[StagedChange, ...]:
+    """The changes as they are checked against the repository, and merged with what somebody else
+    has changed on the branch of the order."""
+    paths = {change.path for change in changes}
+    staged = [each for each in staged_of(order.run) if each.path in paths]
+    bases = Bases(order.run, staged, target=order.target, branch=order.branch)
+    contents = _contents(staged)
     return tuple(
-        StagedChange(
-            path=change.path,
-            op=_op_to_write(change),
-            seen=seen(change.previous_path or change.path),
-            content=None if change.op == "delete" else change.content,
-            previous_path=change.previous_path,
+        _to_write(each, bases, contents[each.rows[-1].pk] if each.op != "delete" else None)
+        for each in staged
+    )
+
+
+def _to_write(staged: Staged, bases: Bases, content: str | None) -> StagedChange:
+    base = bases.of(staged)
+    return StagedChange(
+        path=staged.path,
+        op=_op_on(base, staged),
+        seen=bases.seen(staged),
+        content=content,
+        previous_path=staged.previous_path,
+        base_sha=base.sha if base is not None else "",
+        base=base.content if base is not None else "",  # both sides have created it
+    )
+
+
+def _contents(staged: Iterable[Staged]) -> Mapping[UUID, str]:
+    """The contents of the rows that count."""
+    rows = AttemptFile.objects.filter(pk__in=[each.rows[-1].pk for each in staged])
+    return dict(rows.values_list("pk", "content"))
+
+
+def _conflicts(staged: Sequence[Staged]) -> dict[UUID, Conflict]:
+    merges = FileMerge.objects.filter(
+        file__in=[each.rows[-1].pk for each in staged], state=MergeState.CONFLICT
+    )
+    return {
+        merge.file_id: Conflict(merge.order.branch, merge.sha or None, merge.text)
+        for merge in merges.select_related("order").defer("theirs", "base")
+        if merge.order is not None
+    }
+
+
+def _merged(order: Apply) -> list[MergedFile]:
+    merges = order.merges.filter(state=MergeState.MERGED).select_related("file")
+    return [
+        MergedFile(
+            path=merge.file.path,
+            base_sha=merge.sha,
+            content=merge.text or "",
+            diff=patch_of(merge.file.path, merge.theirs, merge.text),
         )
-        for change in changes
-    )
-
-
-def _op_to_write(change: Change) -> Op:
-    if change.op == "delete":
-        return "delete"
-    if change.op == "move":
-        return "move"
-    return "update" if change.base_sha else "create"
-
-
-def _written(run: Run) -> _Written:
-    rows = AttemptFile.objects.filter(attempt__subtask__run=run).exclude(applied_at=None)
-    contents: dict[str, set[str]] = {}
-    gone: dict[str, bool] = {}
-    in_order = rows.order_by("applied_at", "attempt__subtask__position", "id")
-    for path, op, content in in_order.values_list("path", "op", "content"):
-        gone[path] = op == "delete"
-        contents.setdefault(path, set()).update([] if gone[path] else [content])
-    return _Written(contents, frozenset(path for path, is_gone in gone.items() if is_gone))
-
-
-def _base_contents(run: Run, paths: Iterable[str]) -> dict[str, str | None]:
-    """The files of the repository at these paths, as far as they were read."""
-    if run.checkout is None:
-        return {}
-    rows = run.checkout.files.filter(path__in=list(paths))
-    return dict(rows.values_list("path", "content"))
-
-
-def _op_of(file: AttemptFile, *, is_there: bool) -> str:
-    if file.op == "delete":
-        return "delete"
-    return "update" if is_there else "create"
-
-
-def _diff(source: str, base: str | None, file: AttemptFile) -> str | None:
-    """The difference in Git's unified form; None where the base is not known."""
-    if base is None:
-        return None
-    patch: Any = Patch.create_from(
-        base.encode(),
-        file.content.encode(),
-        old_as_path=source,
-        new_as_path=file.path,
-        context_lines=3,
-    )
-    return str(patch.text) if patch is not None else ""
+        for merge in merges.order_by("file__path")
+    ]
 
 
 def _state_of(run: Run, files: list[Change], applied: Apply | None) -> ChangesState:

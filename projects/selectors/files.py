@@ -3,7 +3,6 @@
 import re
 from uuid import UUID
 
-from django.db.models import QuerySet
 from msgspec import Struct
 
 from accounts.models import User
@@ -14,7 +13,7 @@ from media.files.models import Upload
 from projects.models import AttemptFile, Run
 from projects.paths import media_type_of
 from projects.selectors.lookup import get_run
-from projects.types import SubtaskStatus
+from projects.selectors.staged import ops_of, staged_rows
 
 _NOT_IN_A_SLUG = re.compile(r"[^a-z0-9]+")
 _MAX_SLUG = 40
@@ -41,21 +40,10 @@ class FilePage(Struct, frozen=True):
     next_path: str | None
 
 
-def staged_rows(run: Run) -> QuerySet[AttemptFile]:
-    """The files of completed subtasks that were not discarded, in the topological order of these;
-    each with its attempt."""
-    rows = AttemptFile.objects.filter(
-        attempt__current_of__run=run,
-        attempt__current_of__status=SubtaskStatus.COMPLETED,
-        discarded_at=None,
-    )
-    return rows.select_related("attempt").order_by("attempt__subtask__position")
-
-
 def staged_files(run: Run) -> list[AttemptFile]:
     """The files of a run, by path, without their contents. Of two subtasks that write one path, the
     later in topological order counts."""
-    staged = {row.path: row for row in staged_rows(run).defer("content")}
+    staged = {row.path: row for row in staged_rows(run)}
     return sorted(staged.values(), key=lambda each: each.path)
 
 
@@ -68,7 +56,7 @@ def list_files(user: User, run_id: UUID, *, after: str = "") -> FilePage:
         RunFile(path=each.name, origin="upload", media_type=each.media_type, size=each.size)
         for each in uploads
     ]
-    files = _entries(run) | {each.path: _shown(each) for each in staged_files(run)}
+    files = _entries(run) | _staged(run)
     paths = sorted(path for path in files if path > after)
     page = [files[path] for path in paths[:MAX_FILES_LISTED]]
     return FilePage([*given, *page], page[-1].path if len(paths) > len(page) else None)
@@ -82,9 +70,9 @@ def read_file(user: User, run_id: UUID, path: str) -> tuple[RunFile, str | None]
     """
     with consistent_reads():
         run = get_run(user, run_id)
-        found = next((each for each in staged_files(run) if each.path == path), None)
-        if found is not None:
-            return _shown(found), found.content
+        shown = _staged(run).get(path)
+        if shown is not None:
+            return shown, next(each.content for each in staged_files(run) if each.path == path)
     file = _entries(run).get(path)
     if file is None or run.checkout is None:
         raise NotFound("This run sees no such file.")
@@ -105,13 +93,19 @@ def _entries(run: Run) -> dict[str, RunFile]:
     }
 
 
-def _shown(file: AttemptFile) -> RunFile:
+def _staged(run: Run) -> dict[str, RunFile]:
+    """The files that the run has written, by path, with what each means for the repository."""
+    ops = ops_of(run)
+    return {each.path: _shown(each, ops.get(each.path, each.op)) for each in staged_files(run)}
+
+
+def _shown(file: AttemptFile, op: str) -> RunFile:
     return RunFile(
         path=file.path,
         origin="staged",
         media_type=media_type_of(file.path),
         size=file.size,
-        op=file.op,
+        op=op,
         subtask_id=file.attempt.subtask_id,
     )
 

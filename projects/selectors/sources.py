@@ -4,6 +4,7 @@ from collections.abc import Collection
 
 from integrations.githosts.types import SUBMODULE, SYMLINK
 from projects.models import AttemptFile, Run, Step, Subtask
+from projects.selectors.conflicts import conflicts_of
 from projects.types import StepKind, SubtaskStatus
 
 
@@ -54,7 +55,8 @@ def current_contents(
     subtask: Subtask, paths: Collection[str], *, with_dependencies: bool = True
 ) -> dict[str, str | None]:
     """The files at these paths as they are for the author of a subtask: as the results of others
-    have left them, or else as they were read of the repository."""
+    have left them, or else as they were read of the repository. One that somebody else has changed
+    has both sides, between conflict markers."""
     contents: dict[str, str | None] = {}
     if subtask.run.checkout is not None:
         read = subtask.run.checkout.files.filter(path__in=paths)
@@ -64,7 +66,8 @@ def current_contents(
             contents.pop(path, None)
         else:
             contents[path] = content
-    return contents
+    marked = {path: each.text for path, each in conflicts_of(subtask).items() if path in paths}
+    return contents | marked
 
 
 def _written(

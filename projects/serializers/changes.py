@@ -35,13 +35,15 @@ class FileFaultSerializer(serializers.Serializer[Any]):
 
 @extend_schema_serializer(component_name="ProjectAppliedFile")
 class AppliedFileSerializer(serializers.Serializer[Any]):
-    """What became of one file. `runs_ci`: a CI service runs it."""
+    """What became of one file. `runs_ci`: a CI service runs it; `merged`: what was written has what
+    somebody else had changed as well."""
 
     path = serializers.CharField(read_only=True)
     op = serializers.ChoiceField(["create", "update", "delete", "move"], read_only=True)
     # Orders of the release that did not have it lack it.
     runs_ci = serializers.BooleanField(read_only=True, default=False)
     status = serializers.ChoiceField(_STATUSES, read_only=True)
+    merged = serializers.BooleanField(read_only=True, default=False)
     error = FileFaultSerializer(read_only=True, allow_null=True)
 
 
@@ -77,11 +79,34 @@ class ApplySerializer(serializers.ModelSerializer[Apply]):
         return {status: found[status] for status in _STATUSES}
 
 
+@extend_schema_serializer(component_name="ProjectConflict")
+class ConflictSerializer(serializers.Serializer[Any]):
+    """What somebody else has changed in a staged file on `branch`. `base_sha` is Git's id of their
+    version, null where it is gone. `content` has both sides between conflict markers, or theirs
+    where the file is to be deleted; it is null where there is no text."""
+
+    branch = serializers.CharField(read_only=True)
+    base_sha = serializers.CharField(read_only=True, allow_null=True)
+    content = serializers.CharField(read_only=True, allow_null=True)
+
+
+@extend_schema_serializer(component_name="ProjectMergedFile")
+class MergedFileSerializer(serializers.Serializer[Any]):
+    """What was written in the place of a staged file, with what somebody else had changed: `diff`
+    is its difference to their version, which has the id `base_sha`."""
+
+    path = serializers.CharField(read_only=True)
+    base_sha = serializers.CharField(read_only=True)
+    content = serializers.CharField(read_only=True)
+    diff = serializers.CharField(read_only=True)
+
+
 @extend_schema_serializer(component_name="ProjectStagedFile")
 class StagedFileSerializer(serializers.Serializer[Any]):
-    """A file as it would be written. `base_sha` is Git's id of the file that it replaces; `diff` is
-    null where the content of that file is not known; `size` is in bytes. `runs_ci`: a CI service
-    runs it, with the secrets of the repository."""
+    """A file as it would be written. `base_sha` is Git's id of the file that it replaces; `diff`,
+    which `git apply` takes, is null where the content of that file is not known; `size` is in
+    bytes. `runs_ci`: a CI service runs it, with the secrets of the repository. `conflict`: somebody
+    else has changed the file, and the latest order could not merge both."""
 
     path = serializers.CharField(read_only=True)
     op = serializers.ChoiceField(["create", "update", "delete", "move"], read_only=True)
@@ -92,6 +117,7 @@ class StagedFileSerializer(serializers.Serializer[Any]):
     subtask_id = serializers.UUIDField(read_only=True)
     diff = serializers.CharField(read_only=True, allow_null=True)
     runs_ci = serializers.BooleanField(read_only=True)
+    conflict = ConflictSerializer(read_only=True, allow_null=True)
 
 
 @extend_schema_serializer(component_name="ProjectProposal")
@@ -105,12 +131,14 @@ class ProposalSerializer(serializers.Serializer[Any]):
 
 @extend_schema_serializer(component_name="ProjectChanges")
 class ChangesSerializer(serializers.Serializer[Changes]):
-    """The staged changes of a run. `applied` is what became of the latest order to write some."""
+    """The staged changes of a run. `applied` is what became of the latest order to write some, and
+    `merged` are the files that it has merged with what somebody else had changed."""
 
     state = serializers.ChoiceField([each.value for each in ChangesState], read_only=True)
     files = StagedFileSerializer(many=True, read_only=True)
     proposal = ProposalSerializer(read_only=True)
     applied = ApplySerializer(read_only=True, allow_null=True)
+    merged = MergedFileSerializer(many=True, read_only=True)
 
 
 _APPLY = ApplySerializer()

@@ -1,7 +1,7 @@
 """Runs, subtasks, attempts, deliverables and messages in answers and events."""
 
 from enum import StrEnum
-from typing import Any
+from typing import Any, get_args
 
 from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
@@ -9,6 +9,7 @@ from rest_framework import serializers
 from ai.inference.fields import ErrorField
 from billing.serializers.usage import UsageSerializer
 from common.fields import UsdField, WordsField
+from integrations.githosts.types import Op
 from integrations.workspaces.models import Checkout
 from projects.models import AttemptFile, Deliverable, Run
 from projects.selectors.files import RunFile
@@ -229,7 +230,7 @@ class FileSerializer(serializers.Serializer[RunFile]):
     origin = serializers.ChoiceField(["repository", "upload", "staged"], read_only=True)
     mime = serializers.CharField(source="media_type", read_only=True)
     size = serializers.IntegerField(read_only=True, allow_null=True)
-    op = serializers.ChoiceField(["create", "update", "delete"], read_only=True, allow_null=True)
+    op = serializers.ChoiceField(get_args(Op), read_only=True, allow_null=True)
     subtask_id = serializers.UUIDField(read_only=True, allow_null=True)
 
 

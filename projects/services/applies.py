@@ -30,7 +30,7 @@ from integrations.workspaces.services.checkouts import workspace_of
 from integrations.workspaces.services.hosts import open_host
 from integrations.workspaces.services.writing import (
     Announce,
-    Faults,
+    Outcome,
     WriteRequest,
     Written,
     write_changes,
@@ -54,6 +54,7 @@ from projects.services.apply_ends import (
     with_outcomes,
     withdraw_apply,
 )
+from projects.services.apply_merges import note_merges
 from projects.services.apply_settlement import end_unannounced, settle_lapsed
 from projects.services.locks import lock_run
 from projects.services.log import append_events
@@ -176,6 +177,7 @@ def _claim(
                 "op": each.op,
                 "runs_ci": each.runs_ci,
                 "status": "pending",
+                "merged": False,
                 "error": None,
                 "file_ids": [str(file_id) for file_id in each.file_ids],
             }
@@ -233,7 +235,7 @@ def _carry_out(order: Apply, request: WriteRequest, workspace: Workspace) -> Non
             request = replace(request, repository=repository.name, branch=order.branch)
             written = write_changes(host, request, announce=_announce(order))
             pull_request = _pull_request(host, order, repository, written)
-        ending = Ending(commit=written.commit, faults=written.faults, pull_request=pull_request)
+        ending = Ending(commit=written.commit, outcome=written.outcome, pull_request=pull_request)
         end_apply(order.pk, ending)
     except ValidationFailed:
         withdraw_apply(order)
@@ -272,7 +274,7 @@ def _request(
         branch=order.branch,
         base=checkout.commit,
         tree=checkout.entries,
-        changes=to_write(run, changes),
+        changes=to_write(order, changes),
         message=order.message,
         author=Person(_name_of(run.account), run.account.email),
         committer=Person(settings.PRODUCT_NAME, parseaddr(settings.DEFAULT_FROM_EMAIL)[1]),
@@ -293,13 +295,16 @@ def _name_of(user: User) -> str:
 def _announce(order: Apply) -> Announce:
     """Note what is about to be written. Raises ClaimLapsed where there is no time left for it."""
 
-    def announce(commit: str, faults: Faults) -> None:
-        files = with_outcomes(order.files, commit, faults)
+    @transaction.atomic
+    def announce(commit: str, outcome: Outcome) -> None:
+        files = with_outcomes(order.files, commit, outcome)
         noted = Apply.objects.filter(
             pk=order.pk, ended_at=None, claim_until__gt=timezone.now() + _MARGIN
         ).update(commit=commit, files=files, announced_at=Now())
         if not noted:
             raise ClaimLapsed
+        order.files = files
+        note_merges(order, outcome)
 
     return announce
 
@@ -308,7 +313,7 @@ def _pull_request(
     host: GitHost, order: Apply, repository: Repository, written: Written
 ) -> PullRequest:
     """None is opened for a commit that could not be written."""
-    faults = written.faults.values()
+    faults = written.outcome.faults.values()
     is_there = written.commit is not None or all(fault.code == "unchanged" for fault in faults)
     if not order.wants_pull_request or not is_there:
         return PullRequest()

@@ -14,9 +14,10 @@ from events.types import USER
 from integrations.githosts.registry import commit_url
 from integrations.githosts.types import HostKind
 from integrations.workspaces.changes import FileFault
-from integrations.workspaces.services.writing import Faults
+from integrations.workspaces.services.writing import Outcome
 from projects import events
 from projects.models import Apply, AttemptFile
+from projects.services.apply_merges import end_conflicts, note_merges
 from projects.services.locks import lock_run
 from projects.services.log import append_events
 from projects.services.pull_requests import FAILED, PullRequest
@@ -28,7 +29,7 @@ class Ending(Struct, frozen=True, kw_only=True):
     nothing can have been written when it ends."""
 
     commit: str | None = None
-    faults: Faults = {}
+    outcome: Outcome = Outcome()
     error: DomainError | None = None
     pull_request: PullRequest = PullRequest()
     frees_key: bool = False
@@ -49,6 +50,8 @@ def end_apply(order_id: UUID, ending: Ending) -> None:
     if ending.frees_key:
         idempotency.free(account=account, result=order.pk)
     order.files, order.commit = _outcomes(order, ending), ending.commit or ""
+    if ending.outcome != Outcome():
+        note_merges(order, ending.outcome)
     order.error, order.pull_request_url = _error(ending), ending.pull_request.url
     if ending.commit is not None and run.checkout is not None:
         kind = HostKind(run.checkout.provider)
@@ -78,10 +81,11 @@ def get_apply(order_id: UUID) -> Apply:
 
 
 def _outcomes(order: Apply, ending: Ending) -> list[dict[str, Any]]:
-    if ending.commit is not None and not ending.faults and order.announced_at is not None:
+    is_noted = ending.commit is not None and order.announced_at is not None
+    if is_noted and ending.outcome == Outcome():
         noted: list[dict[str, Any]] = order.files  # before it was written
         return noted
-    return with_outcomes(order.files, ending.commit, ending.faults, ending.error)
+    return with_outcomes(order.files, ending.commit, ending.outcome, ending.error)
 
 
 def _error(ending: Ending) -> dict[str, str] | None:
@@ -95,11 +99,18 @@ def _error(ending: Ending) -> dict[str, str] | None:
 def with_outcomes(
     files: list[dict[str, Any]],
     commit: str | None,
-    faults: Faults,
+    outcome: Outcome,
     error: DomainError | None = None,
 ) -> list[dict[str, Any]]:
     """The files of an order with what becomes of each."""
-    return [{**file, **_outcome(faults.get(file["path"]), commit, error)} for file in files]
+    return [
+        {
+            **file,
+            "merged": outcome.is_merged(file["path"]),
+            **_outcome(outcome.faults.get(file["path"]), commit, error),
+        }
+        for file in files
+    ]
 
 
 def _outcome(
@@ -114,11 +125,12 @@ def _outcome(
 
 
 def _take_from_the_staged(files: list[dict[str, Any]], order: Apply) -> None:
-    """What is in the repository now is not staged any more. What failed stays."""
-    ids = [
-        file_id
-        for file in files
-        if file["status"] in ("applied", "skipped")
-        for file_id in file["file_ids"]
-    ]
-    AttemptFile.objects.filter(pk__in=ids).update(applied_at=order.ended_at)
+    """What is in the repository now is not staged any more, and its former conflicts are over. What
+    failed stays."""
+    done = [file for file in files if file["status"] in ("applied", "skipped")]
+    rows = AttemptFile.objects.filter(pk__in=[each for file in done for each in file["file_ids"]])
+    rows.update(applied_at=order.ended_at)
+    for op in ("create", "update"):
+        written = [file["file_ids"][0] for file in done if file["op"] == op]
+        AttemptFile.objects.filter(pk__in=written).update(op=op)
+    end_conflicts(order.run, [file["path"] for file in done])

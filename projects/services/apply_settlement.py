@@ -15,7 +15,7 @@ from integrations.workspaces.errors import RepositoryNotFound, WorkspaceGone
 from integrations.workspaces.models import Checkout
 from integrations.workspaces.services.checkouts import workspace_of
 from integrations.workspaces.services.hosts import open_host
-from integrations.workspaces.services.writing import Faults
+from integrations.workspaces.services.writing import Outcome
 from projects.models import Apply, Run
 from projects.services.apply_ends import Ending, end_apply
 from projects.services.pull_requests import open_pull_request
@@ -106,7 +106,7 @@ def _find(order: Apply, checkout: Checkout) -> Ending:
 
 def _unwritten(order: Apply) -> Ending:
     message = "It was interrupted before the commit was written."
-    return Ending(faults=_faults(order, message), frees_key=True)
+    return Ending(outcome=_left_out(order, message), frees_key=True)
 
 
 def _unannounced(order: Apply) -> Ending:
@@ -116,9 +116,9 @@ def _unannounced(order: Apply) -> Ending:
 
 def _unknown(order: Apply) -> Ending:
     message = f"It is not known whether this was written. Look at the branch {order.branch}."
-    return Ending(faults=_faults(order, message))
+    return Ending(outcome=_left_out(order, message))
 
 
-def _faults(order: Apply, message: str) -> Faults:
+def _left_out(order: Apply, message: str) -> Outcome:
     fault = FileFault("rejected", message)
-    return {file["path"]: fault for file in order.files}
+    return Outcome({file["path"]: fault for file in order.files})

@@ -1,12 +1,14 @@
 """Attempts at subtasks whose run is held."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from common.ids import uuid7
-from projects.models import Attempt, AttemptFile, Subtask
+from integrations.workspaces.merging import is_marked
+from projects.models import Attempt, AttemptFile, FileMerge, Subtask
 from projects.outputs import OutputFile
-from projects.types import AttemptReason
+from projects.selectors.conflicts import conflicts_of
+from projects.types import AttemptReason, MergeState
 
 
 def create(*, subtask: Subtask, reason: AttemptReason, **fields: Any) -> Attempt:
@@ -19,8 +21,9 @@ def create(*, subtask: Subtask, reason: AttemptReason, **fields: Any) -> Attempt
 
 
 def write_files(*, attempt: Attempt, files: Iterable[OutputFile]) -> None:
-    """Store the files of an attempt."""
-    AttemptFile.objects.bulk_create(
+    """Store the files of an attempt. Those of a model whose subtask has a conflict were made from
+    the text with both sides, which it was shown."""
+    rows = AttemptFile.objects.bulk_create(
         AttemptFile(
             attempt=attempt,
             path=file.path,
@@ -31,6 +34,23 @@ def write_files(*, attempt: Attempt, files: Iterable[OutputFile]) -> None:
         )
         for file in files
     )
+    if attempt.reason != AttemptReason.REPLACE:
+        _note_resolved(attempt, rows)
+
+
+def _note_resolved(attempt: Attempt, rows: Sequence[AttemptFile]) -> None:
+    conflicts = conflicts_of(attempt.subtask) if rows else {}
+    FileMerge.objects.bulk_create(
+        FileMerge(
+            file=row,
+            state=MergeState.RESOLVED,
+            has_base=True,
+            base_sha=conflicts[row.path].sha,
+            base=conflicts[row.path].theirs,
+        )
+        for row in rows
+        if row.path in conflicts and not is_marked(row.content)
+    )
 
 
 def copy_files(*, from_: Attempt, to: Attempt) -> None:
@@ -39,6 +59,7 @@ def copy_files(*, from_: Attempt, to: Attempt) -> None:
     for row in rows:
         row.pk, row.attempt = uuid7(), to
     AttemptFile.objects.bulk_create(rows)
+    _note_resolved(to, rows)
 
 
 def undo(*, attempt: Attempt) -> None:

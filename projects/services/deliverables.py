@@ -8,6 +8,7 @@ from events.types import NewEvent
 from projects import events
 from projects.models import Attempt, AttemptFile, Deliverable, Run, Subtask
 from projects.selectors.files import proposal_of, staged_files
+from projects.selectors.staged import ops_of
 from projects.types import SubtaskStatus
 
 
@@ -32,10 +33,11 @@ def finish(run: Run) -> list[NewEvent]:
     new_events = [events.deliverable_event("updated", each) for each in drafts]
     staged = staged_files(run)
     if staged:
+        ops = ops_of(run)
         files: list[dict[str, Any]] = [
             {
                 "path": each.path,
-                "op": each.op,
+                "op": ops.get(each.path, each.op),
                 "bytes": each.size,
                 "subtask_id": each.attempt.subtask_id,
             }
@@ -71,11 +73,12 @@ def _write(
 def _stage(subtask: Subtask, attempt: Attempt, actor: str) -> Iterator[NewEvent]:
     """The events of the files of an attempt. The file of a later subtask is not replaced."""
     files = list(attempt.files.defer("content").order_by("path"))
-    others = _writers(subtask) if files else {}
+    others, ops = (_writers(subtask), ops_of(subtask.run)) if files else ({}, {})
     for file in files:
         position, writer = others.get(file.path, (-1, None))
         if position < subtask.position:
-            yield events.file_staged(file, subtask.pk, writer, actor)
+            op = ops.get(file.path, file.op)
+            yield events.file_staged(file, op, subtask.pk, writer, actor)
 
 
 def _writers(subtask: Subtask) -> dict[str, tuple[int, UUID]]:

@@ -3,6 +3,7 @@
 from msgspec.structs import replace
 
 from integrations.githosts.types import SUBMODULE, SYMLINK
+from integrations.workspaces.merging import is_marked
 from projects.file_edits import UnfitEdit, edited, with_line_ends
 from projects.models import Run, Subtask
 from projects.outputs import MAX_FILE, FileFault, Op, Output, OutputFile
@@ -17,6 +18,7 @@ _LINK = "This is a symbolic link or a submodule of the repository: it cannot be 
 _TAKEN = "There is a file at the path that it is moved to."
 _MISSING_OF_PLAN = "The task names this file, and the answer does not have it. Write it."
 _UNFENCED = "A code fence around the whole file was taken off."
+_MARKED = "Conflict markers are left in the file."
 _TOO_LONG = f"The file has more than {MAX_FILE} characters after its edits."
 
 
@@ -57,6 +59,8 @@ class _Fitting:
             self.faults.append(FileFault(source, fault))
         elif file.previous_path and (file.path in self._entries or file.path in self._contents):
             self.faults.append(FileFault(file.path, _TAKEN))
+        elif is_marked(file.content):
+            self.faults.append(FileFault(file.path, _MARKED))
         else:
             try:
                 self.files.append(self._whole(file, self._contents.get(source) or ""))
@@ -82,6 +86,8 @@ class _Fitting:
             content = edited(base, file.edits)
             if len(content) > MAX_FILE:
                 raise UnfitEdit(_TOO_LONG)
+            if is_marked(content):
+                raise UnfitEdit(_MARKED)
             op: Op = "create" if file.previous_path else "update"
             return replace(file, op=op, content=content, edits=())
         if file.previous_path and not file.content.strip():

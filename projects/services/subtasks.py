@@ -11,7 +11,7 @@ from projects import events
 from projects.errors import InvalidState, SubtaskRunning, TooManyAttempts
 from projects.models import Attempt, Run, Subtask
 from projects.outputs import OutputFile, summary_of
-from projects.services import attempts, deliverables, final_text, steps
+from projects.services import attempts, deliverables, final_text, resolving, steps
 from projects.services.admission import check_limit
 from projects.services.advance import advance
 from projects.services.apply_claims import check_no_claim
@@ -49,6 +49,7 @@ def reassign(
     if instructions:
         subtask.notes = [*subtask.notes, instructions][-MAX_NOTES:]
     if has_begun:
+        resolving.hand_over(subtask)
         _stop(subtask)
         subtask.status, subtask.error = SubtaskStatus.QUEUED, None
         subtask.needs_attention = False

@@ -40,6 +40,7 @@ def test_staged_changes_say_what_they_would_do(reviewer_on_github: Reviewer) -> 
         "subtask_id": subtask_id,
         "diff": files["README.md"]["diff"],
         "runs_ci": False,
+        "conflict": None,
     }
     assert files["README.md"]["diff"].endswith("@@ -1 +1 @@\n-# Seaside\n+# Other\n")
     assert files["new/ü.md"]["base_sha"] is None

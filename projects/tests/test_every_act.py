@@ -26,12 +26,13 @@ BODIES: dict[Endpoint, dict[str, Any]] = {
     ("POST", f"{SESSION}/replace"): {"subtask_id": "SUBTASK", "content": "Mine."},
 }
 # The first begins what all tests here follow; of the second nothing is left to be followed; the
-# others need staged files (test_changes.py).
+# others need staged files (test_changes.py, test_merges.py).
 FOLLOWED_ELSEWHERE = {
     ("POST", f"{PREFIX}sessions"),
     ("DELETE", SESSION),
     ("POST", f"{SESSION}/changes/apply"),
     ("POST", f"{SESSION}/changes/discard"),
+    ("POST", f"{SESSION}/changes/resolve"),
 }
 
 

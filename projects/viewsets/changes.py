@@ -20,11 +20,22 @@ from integrations.workspaces.errors import (
     WorkspaceGone,
     WorkspaceNeedsReauth,
 )
-from projects.errors import ApplyInProgress, ClaimLapsed, NothingStaged, RunExecuting
-from projects.request_serializers import ApplyInputSerializer, DiscardInputSerializer
+from projects.errors import (
+    ApplyInProgress,
+    ClaimLapsed,
+    ConflictChanged,
+    NoConflict,
+    NothingStaged,
+    RunExecuting,
+)
+from projects.request_serializers import (
+    ApplyInputSerializer,
+    DiscardInputSerializer,
+    ResolveInputSerializer,
+)
 from projects.selectors.changes import get_changes
 from projects.serializers.changes import ApplySerializer, ChangesSerializer
-from projects.services import applies
+from projects.services import applies, resolving
 from work.leases.keeper import ensure_lease
 
 
@@ -65,6 +76,24 @@ class ChangesViewSet(ViewSet):
             **body,
         )
         return Response(ApplySerializer(order).data, headers=replayed(is_replayed))
+
+    @extend_schema(
+        operation_id="resolveRunConflicts",
+        request=ResolveInputSerializer,
+        responses={
+            200: ChangesSerializer,
+            **error_responses(NothingStaged, NoConflict, ConflictChanged, ApplyInProgress),
+        },
+    )
+    def resolve(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
+        """Give the texts of files that somebody else has changed, too, with both sides.
+
+        They are staged in the place of the run's own, and `apply` writes them. It costs nothing,
+        and nothing begins again.
+        """
+        body = read(ResolveInputSerializer, request.data)
+        resolving.resolve(user=request.user, run_id=session_id, **body)
+        return Response(ChangesSerializer(get_changes(request.user, session_id)).data)
 
     @extend_schema(
         operation_id="discardRunChanges",

@@ -103,6 +103,9 @@ REQUESTS: dict[str, Any] = {
         "content": GUIDE,
         "files": [{"path": "guide/tides.md", "op": "create", "content": GUIDE}],
     },
+    "ProjectResolveInput": {
+        "files": [{"path": "guide/tides.md", "base_sha": "0123abcd" * 5, "content": GUIDE}]
+    },
     "ProjectSessionChanges": {"title": "Guide to the tides"},
     "ProjectSessionInput": {
         "title": "Guide to the tides",

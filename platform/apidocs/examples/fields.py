@@ -142,7 +142,7 @@ FIELDS: dict[str, dict[str, Any]] = {
     },
     (
         "ProjectAppliedFile ProjectAttemptFile ProjectFile ProjectFileInEvent "
-        "ProjectFileWithContent ProjectStagedFile listRunFiles"
+        "ProjectFileWithContent ProjectMergedFile ProjectStagedFile listRunFiles"
     ): {"path": "guide/tides.md"},
     "ProjectApplyCounts": {"failed": 0, "skipped": 0},
     "ProjectApplyResult": {
@@ -152,6 +152,13 @@ FIELDS: dict[str, dict[str, Any]] = {
     },
     "ProjectApplyResult Repository": {"branch": "guide-to-tides"},
     "ProjectAttempt": {"body": GUIDE},
+    "ProjectConflict": {
+        "branch": "main",
+        "content": "<<<<<<< this run\n# Tides\n=======\n# The tides\n>>>>>>> main\n",
+    },
+    "ProjectConflict ProjectMergedFile ProjectStagedFile": {
+        "base_sha": "9c59e24b8393179f5d712de4f990178df5734d99"
+    },
     "ProjectAttempt ProjectPlan": {"summary": SUMMARY},
     "ProjectDeliverable": {"kind": "markdown", "name": "Guide to the tides"},
     "ProjectEstimate": {"high_usd": 0.4, "low_usd": 0.1},
@@ -160,11 +167,8 @@ FIELDS: dict[str, dict[str, Any]] = {
     "ProjectProgress": {"total": 2},
     "ProjectReviewPoint": {"issue": "", "passed": True, "point": "It names the moon as the cause."},
     "ProjectSession": {"in_flight": 1, "phase": "executing", "status": "running"},
-    "ProjectStagedFile": {
-        "base_sha": "9c59e24b8393179f5d712de4f990178df5734d99",
-        "content": GUIDE,
-        "diff": "+# Tides\n",
-    },
+    "ProjectMergedFile ProjectStagedFile": {"content": GUIDE, "diff": "+# Tides\n"},
+    "ProjectStagedFile": {"conflict": None},
     "ProjectSubtask": {
         "acceptance": ["It names the moon as the cause."],
         "attempt": 1,

@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from integrations.githosts.types import FILE, SUBMODULE, SYMLINK, Change, Entry, Op
+from integrations.workspaces.merging import is_marked
 
 MAX_FILE_BYTES = 1_000_000
 WORKFLOWS = ".github/workflows/"
@@ -26,13 +27,17 @@ FaultCode = Literal[
 class StagedChange(Struct, frozen=True, kw_only=True):
     """A change of one file. `seen` are the ids of the blobs that its author may have seen at its
     path, or at `previous_path` of a moved file: that of the base, and those that were written from
-    here since. `content` is None for a deleted file, and for a moved one that stays as it is."""
+    here since. `content` is None for a deleted file, and for a moved one that stays as it is.
+    `base_sha` and `base` are the id and the text of the version that the content was made from:
+    "" where there was none, and None for a text that is not known."""
 
     path: str
     op: Op
     seen: frozenset[str] = frozenset()
     content: str | None = None
     previous_path: str | None = None
+    base_sha: str = ""
+    base: str | None = None
 
     @property
     def source(self) -> str:
@@ -117,6 +122,8 @@ class _Fitting:
     def _fault(self, change: StagedChange) -> FileFault | None:
         if change.content is not None and len(change.content.encode()) > MAX_FILE_BYTES:
             return FileFault("too_large", f"The file has more than {MAX_FILE_BYTES:,} bytes.")
+        if change.content is not None and is_marked(change.content):
+            return FileFault("conflict", "Conflict markers are left in the file.")
         for path in {change.path, change.source}:
             if path.startswith(WORKFLOWS) and not self._may_write_workflows:
                 message = "The token may not write workflows: it lacks the scope workflow."

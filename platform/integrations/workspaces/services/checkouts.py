@@ -74,7 +74,7 @@ def read_files(*, checkout: Checkout, paths: Collection[str]) -> None:
     if not wanted:
         return
     with open_host(workspace_of(checkout)) as host:
-        contents = side_by_side(lambda entry: _read(host, checkout.repository, entry), wanted)
+        contents = side_by_side(lambda entry: read_text(host, checkout.repository, entry), wanted)
     _keep(checkout, zip(wanted, contents, strict=True))
 
 
@@ -112,7 +112,7 @@ def _read_in_time(checkout: Checkout, paths: Collection[str]) -> None:
 
     def read(entry: Entry) -> tuple[str | None, int] | None:
         try:
-            return None if failed.is_set() else _read(host, checkout.repository, entry)
+            return None if failed.is_set() else read_text(host, checkout.repository, entry)
         except HostError:
             failed.set()
             return None
@@ -156,12 +156,13 @@ def _read_readme(host: GitHost, repository: str, entries: list[Entry]) -> str:
     entry = readme_of(entries)
     if entry is None:
         return ""
-    text, _ = _read(host, repository, entry)
+    text, _ = read_text(host, repository, entry)
     return text or ""
 
 
-def _read(host: GitHost, repository: str, entry: Entry) -> tuple[str | None, int]:
-    """The text of a file, None where it is none or too long, and its bytes, as far as known."""
+def read_text(host: GitHost, repository: str, entry: Entry) -> tuple[str | None, int]:
+    """The text of a file, None where it is none or too long, and its bytes, as far as known. Raises
+    HostError."""
     if entry.size is not None and entry.size > MAX_FILE_BYTES:
         return None, entry.size
     try:

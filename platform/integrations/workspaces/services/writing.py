@@ -1,8 +1,8 @@
 """Writes a set of changes to a branch as one commit, of those that fit.
 
 Whatever somebody else commits meanwhile stays: the commit follows the newest one of the branch, and
-is made anew when that has moved. A commit whose answer is lost is looked for before anything else
-is written.
+is made anew when that has moved. A file that both have changed is merged. A commit whose answer is
+lost is looked for before anything else is written.
 """
 
 import time
@@ -11,22 +11,38 @@ from typing import Final
 from uuid import UUID
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from common.errors import DomainError
 from integrations.githosts.errors import BranchProtected, TipMoved
 from integrations.githosts.types import Commit, Entry, GitHost, Person
 from integrations.safe_http.errors import AccessRefused, HostError, HostFailed, Rejected
 from integrations.workspaces.changes import WORKFLOWS, FileFault, Fitting, StagedChange, fit
+from integrations.workspaces.services.rebasing import Merge, Rebased, rebase
 
 # The first try, and the three after the branch has moved.
 _TRIES: Final = 4
+_OF_A_MERGE: Final = ("conflict", "not_found")
 # Seconds between two questions whether a commit was written whose answer is lost.
 _PAUSES: Final = (0.5, 1.0, 2.0)
 
 Faults = Mapping[str, FileFault]
-# Told before the commit becomes part of the branch: its id where the host has given one, and the
-# changes that it leaves out. What it raises stops the write.
-Announce = Callable[[str, Faults], None]
+
+
+class Outcome(Struct, frozen=True):
+    """What a commit leaves out, and what it has merged, or could not merge, by path."""
+
+    faults: Faults = {}
+    merges: Mapping[str, Merge] = {}
+
+    def is_merged(self, path: str) -> bool:
+        """Is what both sides have changed written there?"""
+        return path in self.merges and self.merges[path].is_clean
+
+
+# Told before the commit becomes part of the branch: its id where the host has given one, and what
+# becomes of the changes. What it raises stops the write.
+Announce = Callable[[str, Outcome], None]
 
 
 class WriteRequest(Struct, frozen=True, kw_only=True):
@@ -47,10 +63,10 @@ class WriteRequest(Struct, frozen=True, kw_only=True):
 
 
 class Written(Struct, frozen=True):
-    """The commit, None where no change fits, and the changes that it leaves out."""
+    """The commit, None where no change fits, and what becomes of the changes."""
 
     commit: str | None
-    faults: Faults
+    outcome: Outcome
 
 
 def write_changes(host: GitHost, request: WriteRequest, *, announce: Announce) -> Written:
@@ -67,7 +83,7 @@ class _Writing:
         self._may_write_workflows = request.may_write_workflows
         # What the announced commits leave out, by their ids. Where the answer to one was lost, the
         # host may write it at any later time.
-        self._announced: dict[str, Faults] = {}
+        self._announced: dict[str, Outcome] = {}
         self._is_announced = False  # in this try
         self._is_unsure = False
 
@@ -85,19 +101,20 @@ class _Writing:
 
     def _run(self) -> Written:
         for _ in range(_TRIES):
-            fitting, commit = self._fitted()
+            fitted, commit = self._fitted()
             # After the tip is read: a commit that lands later moves the tip, and stops this try.
             if self._is_unsure and (found := self._find(pauses=(0,))):
                 return found
             if commit is None:
-                return Written(None, fitting.faults)
+                return Written(None, fitted)
+            tried = commit
             try:
-                return Written(self._write(commit, fitting), fitting.faults)
+                return Written(self._write(commit, fitted), fitted)
             except TipMoved as error:
                 reason: HostError = error
             except (AccessRefused, Rejected) as error:
-                if not self._gives_up_workflows(fitting, error):
-                    return Written(None, _refused(fitting, error))
+                if not self._gives_up_workflows(commit, error):
+                    return Written(None, _refused(fitted, commit, error))
                 reason = error
             except HostFailed as error:
                 if not error.may_be_done:
@@ -109,17 +126,20 @@ class _Writing:
         if isinstance(reason, HostFailed):
             raise reason
         moved = TipMoved(f"The branch {self._request.branch} keeps changing. Try again.")
-        return Written(None, _refused(fitting, moved))
+        return Written(None, _refused(fitted, tried, moved))
 
-    def _fitted(self) -> tuple[Fitting, Commit | None]:
-        """The changes that fit the branch as it is now, and their commit."""
+    def _fitted(self) -> tuple[Outcome, Commit | None]:
+        """What becomes of the changes on the branch as it is now, and the commit of those that fit
+        it."""
         request = self._request
         tip = self._host.get_branch(request.repository, request.branch)
         parent = tip.commit if tip is not None else request.base
         tree = request.tree if parent == request.base else self._tree_at(parent)
-        fitting = fit(request.changes, tree, may_write_workflows=self._may_write_workflows)
+        rebased = rebase(self._host, request.repository, request.branch, request.changes, tree)
+        fitting = fit(rebased.changes, tree, may_write_workflows=self._may_write_workflows)
+        fitted = _outcome(fitting, rebased)
         if not fitting.changes:
-            return fitting, None
+            return fitted, None
         commit = Commit(
             repository=request.repository,
             branch=request.branch,
@@ -133,16 +153,16 @@ class _Writing:
             key=request.key,
             trailers=request.trailers,
         )
-        return fitting, commit
+        return fitted, commit
 
     def _tree_at(self, commit: str) -> dict[str, Entry]:
         entries = self._host.list_tree(self._request.repository, commit)
         return {entry.path: entry for entry in entries}
 
-    def _write(self, commit: Commit, fitting: Fitting) -> str:
+    def _write(self, commit: Commit, outcome: Outcome) -> str:
         def announce(commit_id: str) -> None:
-            self._announce(commit_id, fitting.faults)
-            self._announced[commit_id] = fitting.faults
+            self._announce(commit_id, outcome)
+            self._announced[commit_id] = outcome
             self._is_announced = True
 
         self._is_announced = False
@@ -160,10 +180,10 @@ class _Writing:
                 return Written(found, self._announced.get(found, last))
         return None
 
-    def _gives_up_workflows(self, fitting: Fitting, error: HostError) -> bool:
+    def _gives_up_workflows(self, commit: Commit, error: HostError) -> bool:
         """Are there workflows to be left out, which a token whose rights are not known may not
         write?"""
-        has_some = any(change.path.startswith(WORKFLOWS) for change in fitting.changes)
+        has_some = any(change.path.startswith(WORKFLOWS) for change in commit.changes)
         if isinstance(error, BranchProtected) or not has_some:
             return False
         self._may_write_workflows = False
@@ -174,8 +194,23 @@ def _unknown() -> HostFailed:
     return HostFailed("It is not known yet whether the commit was written.", may_be_done=True)
 
 
-def _refused(fitting: Fitting, error: HostError) -> Faults:
-    """The faults of a set that the host refuses as a whole."""
+def _outcome(fitting: Fitting, rebased: Rebased) -> Outcome:
+    """A merge counts where its file is written, or left out because of it."""
+    faults = {
+        path: replace(fault, message=rebased.problems.get(path, fault.message))
+        for path, fault in fitting.faults.items()
+    }
+    merges = {
+        path: merge
+        for path, merge in rebased.merges.items()
+        if merge.is_clean == (path not in faults)
+        and (merge.is_clean or faults[path].code in _OF_A_MERGE)
+    }
+    return Outcome(faults, merges)
+
+
+def _refused(outcome: Outcome, commit: Commit, error: HostError) -> Outcome:
+    """What becomes of a set that the host refuses as a whole."""
     match error:
         case BranchProtected():
             fault = FileFault("protected", str(error))
@@ -183,4 +218,6 @@ def _refused(fitting: Fitting, error: HostError) -> Faults:
             fault = FileFault("conflict", str(error))
         case _:
             fault = FileFault("rejected", str(error))
-    return {**fitting.faults, **{change.path: fault for change in fitting.changes}}
+    refused = {change.path: fault for change in commit.changes}
+    merges = {path: merge for path, merge in outcome.merges.items() if path not in refused}
+    return Outcome({**outcome.faults, **refused}, merges)

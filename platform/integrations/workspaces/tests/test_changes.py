@@ -96,6 +96,12 @@ def test_a_file_that_was_created_from_here_is_updated() -> None:
     assert (change.op, change.mode) == ("update", EXECUTABLE)
 
 
+def test_a_text_with_conflict_markers_is_not_written() -> None:
+    marked = "<<<<<<< this run\nnew\n=======\nold\n>>>>>>> main\n"
+    assert faults(update("README.md", marked)) == {"README.md": "conflict"}
+    assert faults(update("README.md", "A title\n=======\n")) == {}
+
+
 def test_what_is_gone_is_not_found() -> None:
     for change in (update("gone.md"), delete("gone.md"), move("gone.md", "x.md")):
         assert faults(change) == {change.path: "not_found"}

@@ -72,6 +72,8 @@ class Case:
                 path=path,
                 op=op,
                 seen=frozenset(seen),
+                base_sha=min(seen, default=""),
+                base=None if is_there else "",
                 content=self._content(op),
                 previous_path=source if op == "move" else None,
             )
@@ -152,7 +154,7 @@ def files_at(repository: pygit2.Repository, commit: str) -> dict[str, tuple[str,
 def test_what_is_said_is_what_git_says(seed: int, simulator: RunningSimulator) -> None:
     case = Case(seed)
     said, repository, branch = written(case, simulator)
-    left_out = said.faults.keys()
+    left_out = said.outcome.faults.keys()
     wanted = {each.path: each for each in case.changes}
     assert left_out <= wanted.keys()
     if said.commit is None:
@@ -173,8 +175,11 @@ def test_what_is_said_is_what_git_says(seed: int, simulator: RunningSimulator) -
         assert (change.path in after) == (change.op != "delete")
         if change.op != "delete":
             mode, sha = before.get(change.source, (FILE, ""))
-            is_kept = change.content is None
-            assert after[change.path] == (mode, sha if is_kept else blob_id(change.content or ""))
+            if change.path in said.outcome.merges:
+                sha = blob_id(said.outcome.merges[change.path].text or "")
+            elif change.content is not None:
+                sha = blob_id(change.content)
+            assert after[change.path] == (mode, sha)
     tip = repository.references[f"refs/heads/{branch}"].target
     assert repository.descendant_of(tip, commit.id) or tip == commit.id
 
