@@ -126,6 +126,7 @@ class AttemptReason(StrEnum):
     STALE = "stale"
     REASSIGN = "reassign"
     REPLACE = "replace"
+    REDO = "redo"
     RETRY = "retry"
     FALLBACK = "fallback"
 

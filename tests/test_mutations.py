@@ -14,7 +14,7 @@ def test_every_mutation_can_be_applied_and_names_its_tests() -> None:
 
 def test_every_area_has_mutations() -> None:
     areas = Counter(each.area for each in MUTATIONS)
-    assert set(areas) == {"fences", "limits", "locks", "money", "ownership", "roles"}
+    assert set(areas) == {"fences", "limits", "locks", "money", "ownership", "prompts", "roles"}
     assert min(areas.values()) >= 10
     assert areas.total() >= 80
 

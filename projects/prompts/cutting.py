@@ -1,7 +1,7 @@
 """Long texts and files in prompts: what fits of them, and the names of what is left out."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -41,20 +41,64 @@ def cut_to(text: str, characters: int) -> Cut:
     return Cut("".join(kept), tuple(left_out[:20]))
 
 
-def files_within(characters: int, files: Mapping[str, str | None]) -> list[str]:
+def beginning_of(text: str, characters: int) -> str:
+    """The first characters of a text, and a note where that is not all of it."""
+    if len(text) <= characters:
+        return text
+    return f"{text[:characters]}\n[These are the first {characters} of {len(text)} characters.]"
+
+
+def lines_within(characters: int, text: str) -> str:
+    """The first lines of a text that fit, and how many are left out."""
+    if len(text) <= characters:
+        return text
+    kept = text[: max(0, characters)].rpartition("\n")[0]
+    left_out = text.count("\n", len(kept)) + (not kept)
+    return f"{kept}\n[{left_out} more lines, left out for want of room.]".lstrip("\n")
+
+
+def newest_within(characters: int, texts: Sequence[str]) -> list[str]:
+    """The newest of these texts that fit, in their order, and how many earlier ones do not. Of the
+    newest there is at least the beginning."""
+    kept: list[str] = []
+    for text in reversed(texts):
+        if len(text) > characters:
+            break
+        kept.append(text)
+        characters -= len(text)
+    if texts and not kept:
+        kept.append(beginning_of(texts[-1], max(0, characters)))
+    left_out = len(texts) - len(kept)
+    note = [f"[{left_out} earlier, left out for want of room.]"] if left_out else []
+    return [*note, *reversed(kept)]
+
+
+class Filled:
+    """Room for texts: what was put into it leaves less for those that follow."""
+
+    def __init__(self, characters: int) -> None:
+        self.left = max(0, characters)
+
+    def take(self, text: str, otherwise: str) -> str:
+        """The text, or `otherwise` where it does not fit."""
+        if len(text) > self.left:
+            return otherwise
+        self.left -= len(text)
+        return text
+
+
+def files_within(room: int | Filled, files: Mapping[str, str | None]) -> list[str]:
     """Files by their paths, each as a section: in their order, as long as there is room. A note
     stands in the place of one that does not fit, and of one that is no text (None)."""
-    sections = []
-    for path, text in files.items():
-        if text is None:
-            shown = "[No text, or too long to be shown.]"
-        elif len(text) > characters:
-            shown = f"[{len(text)} characters, left out for want of room.]"
-        else:
-            shown = text
-            characters -= len(text)
-        sections.append(delimit("file", shown, name=path))
-    return sections
+    filled = room if isinstance(room, Filled) else Filled(room)
+    return [delimit("file", shown(text, filled), name=path) for path, text in files.items()]
+
+
+def shown(text: str | None, room: Filled) -> str:
+    """The content of a file in a prompt, or a note in its place."""
+    if text is None:
+        return "[No text, or too long to be shown.]"
+    return room.take(text, f"[{len(text)} characters, left out for want of room.]")
 
 
 def _sections(text: str) -> Iterator[tuple[str, str]]:

@@ -4,8 +4,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from common.money import usd_text
 from common.prompt_delimiters import section
-from projects.prompts.delimiters import MATERIAL, delimit
+from projects.prompts.cutting import beginning_of, lines_within, newest_within
+from projects.prompts.delimiters import MATERIAL, delimit, listed, nested
 from projects.types import MAX_ACCEPTANCE, MAX_INSTRUCTIONS, MAX_READS
 
 _FORM = """\
@@ -29,13 +31,21 @@ _FORM = """\
 
 _READS = '      "reads": ["the paths of the files of the repository that its author has to see"],\n'
 
+# Characters of an upload.
+_MAX_BEGINNING = 2_000
+
 _TASK = (
     "You plan the work on a goal. Models of several vendors then carry out the subtasks, several "
     "at the same time, without talking to each other. "
 )
-_RULE_OF_READS = (
+RULE_OF_READS = (
     "- The work is done on the repository: name in `reads` the files whose content the author of a "
-    f"subtask needs, at most {MAX_READS}. Files that it changes, in `writes`, are shown as well.\n"
+    f"subtask needs, at most {MAX_READS}: files that are there, or that another subtask writes. "
+    "Files that it changes, in `writes`, are shown as well.\n"
+)
+_RULE_OF_BUDGET = (
+    "\n- The work, its reviews and the final text have to fit into the budget: where it is small, "
+    "plan fewer parts and cheaper models."
 )
 
 
@@ -56,18 +66,36 @@ class RosterModel(Struct, frozen=True, kw_only=True):
         return f"{self.id}: by {self.vendor}, price {self.price}, {strength}"
 
 
+class UploadHead(Struct, frozen=True, kw_only=True):
+    """A file of the user; `text` is its beginning, None for what is no text."""
+
+    name: str
+    media_type: str
+    size: int
+    text: str | None
+
+
+class Budget(Struct, frozen=True):
+    """What the calls of a run may cost together, and what is left of it, in nano-USD."""
+
+    total: int
+    left: int
+
+
 class PlanContext(Struct, frozen=True, kw_only=True):
     """What the planner knows. `repository` is the digest of the one that is worked on, if any;
-    `uploads` are lines about the user's files; `messages` those that the user has sent since the
-    start."""
+    `messages` are those that the user has sent since the start; `room` is the number of characters
+    for all of these and the uploads."""
 
     goal: str
     roster: Sequence[RosterModel]
     max_subtasks: int
     max_parallel: int
     repository: str = ""
-    uploads: Sequence[str] = ()
+    uploads: Sequence[UploadHead] = ()
     messages: Sequence[str] = ()
+    budget: Budget | None = None
+    room: int = 0
 
 
 def planning_prompt(context: PlanContext) -> str:
@@ -75,7 +103,12 @@ def planning_prompt(context: PlanContext) -> str:
     return "\n\n".join(
         [
             _TASK + MATERIAL,
-            *_sections(context),
+            delimit("goal", context.goal),
+            roster_section(context.roster),
+            *budget_section(context.budget),
+            *repository_section(context.repository, context.room // 2),
+            *uploads_section(context.uploads, context.room // 4),
+            *nested("messages", "message", newest_within(context.room // 4, context.messages)),
             _rules(context),
             section("form", f"Answer with this JSON and nothing else:\n{_form(context)}"),
         ]
@@ -84,11 +117,10 @@ def planning_prompt(context: PlanContext) -> str:
 
 def repair_prompt(context: PlanContext, faults: Sequence[str]) -> str:
     """Ask again, after an answer that was no sound plan; that answer is the turn before."""
-    lines = "\n".join(f"- {fault}" for fault in faults)
     return "\n\n".join(
         [
             "Your plan cannot be carried out:",
-            delimit("faults", lines),
+            *listed("faults", faults),
             _rules(context),
             "Answer with the whole plan again, as JSON in the same form, and nothing else.",
         ]
@@ -103,20 +135,36 @@ def roster_section(roster: Sequence[RosterModel]) -> str:
     return section("models", "\n".join(models))
 
 
+def budget_section(budget: Budget | None) -> list[str]:
+    """What the run may cost, where that is bounded."""
+    if budget is None:
+        return []
+    left = f"{usd_text(budget.left)} of {usd_text(budget.total)}"
+    return [section("limits", f"What is left of the budget for all calls of models: {left}.")]
+
+
+def repository_section(digest: str, room: int) -> list[str]:
+    """The repository that is worked on, if any, as its digest describes it."""
+    return [delimit("repository", lines_within(room, digest))] if digest else []
+
+
+def uploads_section(uploads: Sequence[UploadHead], room: int) -> list[str]:
+    """The user's files, each with its beginning if it is a text."""
+    share = min(_MAX_BEGINNING, room // max(1, len(uploads)))
+    files = [
+        delimit(
+            "file",
+            "[No text.]" if each.text is None else beginning_of(each.text, share),
+            name=each.name,
+            about=f"{each.media_type}, {each.size} bytes",
+        )
+        for each in uploads
+    ]
+    return [section("uploads", "\n".join(files))] if files else []
+
+
 def _form(context: PlanContext) -> str:
     return _FORM % (_READS if context.repository else "")
-
-
-def _sections(context: PlanContext) -> list[str]:
-    sections = [delimit("goal", context.goal), roster_section(context.roster)]
-    if context.repository:
-        sections.append(delimit("repository", context.repository))
-    if context.uploads:
-        sections.append(delimit("uploads", "\n".join(context.uploads)))
-    if context.messages:
-        messages = "\n".join(delimit("message", text) for text in context.messages)
-        sections.append(section("messages", messages))
-    return sections
 
 
 def _rules(context: PlanContext) -> str:
@@ -126,11 +174,12 @@ def _rules(context: PlanContext) -> str:
         f"{context.max_parallel} are worked on at a time.\n"
         "- A subtask that needs nothing of another depends on nothing.\n"
         "- Two subtasks do not write the same file, unless one depends on the other.\n"
-        "- Who works on a subtask sees its instructions, the results that it depends on, and "
-        "summaries of the others.\n"
-        f"{_RULE_OF_READS if context.repository else ''}"
+        "- Who works on a subtask sees the goal, its instructions, the results that it depends on, "
+        "summaries of the others, and the uploads.\n"
+        f"{RULE_OF_READS if context.repository else ''}"
         f"- Instructions have at most {MAX_INSTRUCTIONS} characters, and acceptance at most "
         f"{MAX_ACCEPTANCE} points.\n"
         "- Suggest the model that suits the subtask: dear ones for hard parts, cheap ones for "
-        "simple parts, and several vendors rather than one.",
+        "simple parts, and several vendors rather than one."
+        f"{_RULE_OF_BUDGET if context.budget is not None else ''}",
     )

@@ -1,4 +1,4 @@
-"""The prompts of those who work on subtasks, and of the one who makes the final text."""
+"""The prompts of those who work on subtasks."""
 
 from collections.abc import Sequence
 
@@ -6,14 +6,10 @@ from msgspec import Struct
 
 from common.prompt_delimiters import section
 from projects.outputs import MAX_SUMMARY_LINES
-from projects.prompts.cutting import cut_to, files_within
-from projects.prompts.delimiters import MATERIAL, delimit
+from projects.prompts.cutting import cut_to, files_within, newest_within
+from projects.prompts.delimiters import MATERIAL, delimit, listed, nested
 
 _WORK = "You carry out one part of a larger piece of work. Others do the other parts. "
-_FINAL = (
-    "Several models have each done a part of the work on a goal. Make one result of their parts, "
-    "for the person who set the goal. "
-)
 _REVISE = "Write the whole result again with these points mended, and files in full."
 _FILES = (
     "Write each file, if there are any, between two lines of its own, in full and without a code "
@@ -31,16 +27,18 @@ _SUMMARY = (
 
 
 class Result(Struct, frozen=True, kw_only=True):
-    """The result of another subtask, and the files that it wrote, by path."""
+    """The result of another subtask, the files that it wrote, by path, and what was still wrong
+    with it when it was accepted."""
 
     key: str
     title: str
     body: str
     files: dict[str, str] = {}
+    issues: Sequence[str] = ()
 
 
 class Summary(Struct, frozen=True, kw_only=True):
-    """What another subtask has brought, in a few lines."""
+    """What another subtask has brought, in a few lines, or that it has brought nothing."""
 
     key: str
     title: str
@@ -50,8 +48,8 @@ class Summary(Struct, frozen=True, kw_only=True):
 class WorkContext(Struct, frozen=True, kw_only=True):
     """What a subtask's author knows. `inputs` are the results of the subtasks that it depends on,
     `others` the summaries of those that it does not; `notes` are the user's and the planner's.
-    `sources` are files of the repository, None where one is no text or too long. `room` is the
-    number of characters for `inputs`, `uploads` and `sources`."""
+    `sources` are files of the repository; None stands for a file that is no text or too long.
+    `room` is the number of characters for `inputs`, `uploads`, `sources` and `notes`."""
 
     goal: str
     title: str
@@ -62,17 +60,18 @@ class WorkContext(Struct, frozen=True, kw_only=True):
     inputs: Sequence[Result]
     others: Sequence[Summary]
     notes: Sequence[str]
-    uploads: dict[str, str]
+    uploads: dict[str, str | None]
     sources: dict[str, str | None] = {}
     mark: str
     room: int
 
 
 class Revision(Struct, frozen=True, kw_only=True):
-    """An earlier attempt, and what its review asks for."""
+    """An earlier attempt, and what its review asks for, or the user (`is_of_user`)."""
 
     text: str
     issues: Sequence[str]
+    is_of_user: bool = False
 
 
 def work_prompt(context: WorkContext) -> str:
@@ -81,10 +80,10 @@ def work_prompt(context: WorkContext) -> str:
         [
             _WORK + MATERIAL,
             delimit("goal", context.goal),
-            delimit("task", _task(context)),
-            *_points(context.acceptance),
+            delimit("task", task_text(context.title, context.instructions, context.writes)),
+            *listed("done_when", context.acceptance),
             *_inputs(context),
-            *_notes(context.notes),
+            *nested("notes", "note", newest_within(context.room // 4, context.notes)),
             _work_rules(context),
             _form(context),
         ]
@@ -93,50 +92,27 @@ def work_prompt(context: WorkContext) -> str:
 
 def revision_prompt(revision: Revision, mark: str) -> str:
     """Ask for another attempt; the earlier one is the turn before."""
-    issues = "\n".join(f"- {issue}" for issue in revision.issues) or "- It is not finished."
+    who = "The person who set the goal asks" if revision.is_of_user else "A reviewer asks"
     return "\n\n".join(
         [
-            "A reviewer asks for changes:",
-            delimit("review", issues),
+            f"{who} for changes:",
+            *listed("review", revision.issues or ["It is not finished."]),
             f"{_REVISE} The mark is {mark} now.",
         ]
     )
 
 
-def final_prompt(*, goal: str, instructions: str, results: Sequence[Result], room: int) -> str:
-    """Ask for the text that makes one result of the subtasks'."""
-    share = room // max(1, len(results))
-    return "\n\n".join(
-        [
-            _FINAL + MATERIAL,
-            delimit("goal", goal),
-            section("inputs", "\n".join(_result(result, share) for result in results)),
-            delimit("task", instructions or "Join the results. Leave out nothing of substance."),
-            section(
-                "rules",
-                "- Write the result itself, in Markdown, and nothing about how it came about.\n"
-                "- Where parts contradict each other, say so.\n"
-                "- Add no facts that no part has. Where something is missing, say what.\n"
-                "- Files are delivered beside your text: name them, do not repeat them.",
-            ),
-        ]
-    )
-
-
-def _task(context: WorkContext) -> str:
-    files = f"Files to write: {', '.join(context.writes)}" if context.writes else ""
-    return "\n\n".join(filter(None, (context.title, context.instructions, files)))
-
-
-def _points(acceptance: Sequence[str]) -> list[str]:
-    return [delimit("done_when", "\n".join(f"- {each}" for each in acceptance))] * bool(acceptance)
+def task_text(title: str, instructions: str, writes: Sequence[str]) -> str:
+    """A task in the words in which its author and its reviewer are told it."""
+    files = f"Files to write: {', '.join(writes)}" if writes else ""
+    return "\n\n".join(filter(None, (title, instructions, files)))
 
 
 def _inputs(context: WorkContext) -> list[str]:
     # Half of the room is for what others have made, where there are files of a repository too.
     room = context.room // 2 if context.sources else context.room
     share = room // max(1, len(context.inputs) + len(context.uploads))
-    parts = [_result(result, share) for result in context.inputs]
+    parts = [result_section(result, share) for result in context.inputs]
     for name, text in context.uploads.items():
         parts += files_within(share, {name: text})
     parts += [
@@ -147,18 +123,14 @@ def _inputs(context: WorkContext) -> list[str]:
     return [section("inputs", "\n".join(parts))] if parts else []
 
 
-def _result(result: Result, share: int) -> str:
-    """A result with its files; the body comes first where there is no room for all."""
+def result_section(result: Result, share: int) -> str:
+    """A result with its files, in so many characters; the body comes first where there is no room
+    for all."""
     cut = cut_to(result.body, share)
     body = "\n".join(filter(None, (cut.text, cut.note)))
     text = delimit("result", body, subtask=result.key, title=result.title)
-    return "\n".join([text, *files_within(share - len(cut.text), result.files)])
-
-
-def _notes(notes: Sequence[str]) -> list[str]:
-    if not notes:
-        return []
-    return [section("notes", "\n".join(delimit("note", note) for note in notes))]
+    files = files_within(share - len(cut.text), result.files)
+    return "\n".join([text, *files, *listed("issues", result.issues)])
 
 
 def _work_rules(context: WorkContext) -> str:
@@ -168,6 +140,8 @@ def _work_rules(context: WorkContext) -> str:
     ]
     if context.notes:
         rules.append("- Notes come from the person who set the goal: follow them.")
+    if any(result.issues for result in context.inputs):
+        rules.append("- What stands under issues is still wrong with a result: do not rely on it.")
     return section("rules", "\n".join(rules))
 
 

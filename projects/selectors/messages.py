@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from events.types import InboxMessage
 from projects.models import Run, Step
-from projects.types import StepKind
+from projects.types import Outcome, StepKind
 
 
 class MessageView(Struct, frozen=True, kw_only=True):
@@ -36,6 +36,17 @@ def messages_for_models(run: Run) -> list[str]:
     """The messages of the user that were not handed back."""
     messages = run.rows.inbox.messages
     return [each.body for each in messages if each.number not in run.returned]
+
+
+def refused_reply(step: Step) -> Step | None:
+    """The planner's answer to the same messages before this reply, where it could not be carried
+    out; `faults` of its result say why."""
+    run = step.run
+    answers = run.steps.filter(kind=StepKind.REPLY, outcome=Outcome.DONE, pk__lt=step.pk)
+    latest = answers.order_by("id").last()
+    if latest is None or "faults" not in latest.result or latest.result["answers"] <= run.answered:
+        return None
+    return latest
 
 
 def from_user(message: InboxMessage, status: str) -> MessageView:

@@ -1,42 +1,45 @@
 """What the prompts of a run's steps are about."""
 
-from collections import defaultdict
 from collections.abc import Sequence
-from uuid import UUID
 
 from ai.catalog.types import Model
 from ai.inference.bounds import output_bound
 from ai.providers.types import Message
-from media.files.errors import FileGone, StorageUnavailable
-from media.files.models import Upload
-from media.files.selectors.uploads import read_text
 from projects.models import Attempt, AttemptFile, Run, Step, Subtask
 from projects.outputs import mark_of
+from projects.patches import patch_of
 from projects.prompts.continuing import GO_ON
+from projects.prompts.finishing import FinalContext, final_prompt
 from projects.prompts.planning import PlanContext, planning_prompt, repair_prompt
-from projects.prompts.replying import SubtaskLine, reply_prompt
-from projects.prompts.reviewing import Point, Review, ReviewContext, review_prompt
-from projects.prompts.working import (
-    Result,
-    Revision,
-    Summary,
-    WorkContext,
-    final_prompt,
-    revision_prompt,
-    work_prompt,
-)
+from projects.prompts.replying import ReplyContext, reply_prompt, reply_repair_prompt
+from projects.prompts.reviewing import ReviewContext, ReviewFile, review_prompt
+from projects.prompts.working import Result, Revision, WorkContext, revision_prompt, work_prompt
 from projects.selectors.answers import first_turn, text_before
 from projects.selectors.candidate_models import roster_of_run
-from projects.selectors.messages import messages_for_models
-from projects.selectors.sources import sources_of
+from projects.selectors.material import (
+    MAX_CHARACTERS,
+    budget_of,
+    completed,
+    delivered_files,
+    faults_of,
+    messages_of_user,
+    missing_parts,
+    part_lines,
+    readable_uploads,
+    results_of,
+    review_of,
+    summaries_of_others,
+    turns_before,
+    upload_heads,
+)
+from projects.selectors.messages import refused_reply
+from projects.selectors.sources import current_contents, sources_of
 from projects.types import GOING_ON, AttemptReason, Outcome, StepKind, SubtaskStatus, Verdict
 
-# Characters of all inputs of a prompt at most, and of the words around them.
-MAX_CHARACTERS = 300_000
+# Characters of the words around the inputs of a prompt.
 _WORDS = 20_000
 # Fewer than ordinary text has: what fits by this estimate is sure to fit.
 _BYTES_PER_TOKEN = 3
-_NEWEST_NOTES = 20
 
 
 def messages_for(step: Step, model: Model) -> tuple[Message, ...]:
@@ -51,29 +54,17 @@ def _question(step: Step, model: Model) -> tuple[Message, ...]:
     run = step.run
     match StepKind(step.kind):
         case StepKind.PLAN:
-            return (Message("user", planning_prompt(_context(run))),)
+            return (Message("user", planning_prompt(_context(run, model))),)
         case StepKind.REPAIR:
-            return _repair(run)
+            return _repair(run, model)
         case StepKind.WORK:
             return _work(step, model)
         case StepKind.REVIEW:
-            return (Message("user", _review(step, model)),)
+            return (Message("user", review_prompt(_review_context(step, model))),)
         case StepKind.REPLY:
-            return (Message("user", _reply(run)),)
+            return _reply(step, model)
         case StepKind.FINAL:
-            return (Message("user", _final(run, model)),)
-
-
-def readable_uploads(run: Run) -> dict[str, str]:
-    """The texts of the run's uploads that models can read, by name."""
-    uploads = Upload.objects.filter(pk__in=run.uploads.values("upload"), is_text=True)
-    texts = {}
-    for upload in uploads.order_by("id"):
-        try:
-            texts[upload.name] = read_text(upload, limit_characters=MAX_CHARACTERS)
-        except (FileGone, StorageUnavailable):
-            continue
-    return texts
+            return (Message("user", final_prompt(_final_context(run, model))),)
 
 
 def _room(model: Model) -> int:
@@ -82,25 +73,26 @@ def _room(model: Model) -> int:
     return max(0, min(MAX_CHARACTERS, tokens * _BYTES_PER_TOKEN // 2 - _WORDS))
 
 
-def _context(run: Run) -> PlanContext:
-    names = Upload.objects.filter(pk__in=run.uploads.values("upload")).order_by("id")
+def _context(run: Run, model: Model) -> PlanContext:
     return PlanContext(
         goal=run.goal,
         roster=roster_of_run(run),
         max_subtasks=run.max_subtasks,
         max_parallel=run.max_parallel,
         repository=run.checkout.digest if run.checkout is not None else "",
-        uploads=[f"{each.name} ({each.media_type}, {each.size} bytes)" for each in names],
-        messages=_notes_of_user(run),
+        uploads=upload_heads(run),
+        messages=messages_of_user(run),
+        budget=budget_of(run),
+        room=_room(model),
     )
 
 
-def _repair(run: Run) -> tuple[Message, ...]:
+def _repair(run: Run, model: Model) -> tuple[Message, ...]:
     bad = run.steps.filter(kind=StepKind.PLAN, outcome=Outcome.DONE).latest("id")
-    context = _context(run)
+    context = _context(run, model)
     return (
         Message("user", planning_prompt(context)),
-        Message("assistant", bad.content),
+        Message("assistant", text_before(bad) + bad.content),
         Message("user", repair_prompt(context, bad.result["faults"])),
     )
 
@@ -110,18 +102,17 @@ def _work(step: Step, model: Model) -> tuple[Message, ...]:
     assert subtask is not None  # noqa: S101 - work has one
     mark = mark_of(first_turn(step).pk)
     first = Message("user", work_prompt(_work_context(step.run, subtask, model, mark)))
-    before = _to_revise(subtask, step)
+    before, is_redone = _to_revise(subtask, step)
     if before is None:
         return (first,)
-    review = _review_of(before)
-    revision = Revision(text=before.body, issues=review.all_issues)
+    asked = [*review_of(before).all_issues, *faults_of(before)] if before.verdict else []
+    wanted = [*(subtask.notes[-1:] if is_redone else []), *dict.fromkeys(asked)]
+    revision = Revision(text=before.body, issues=wanted, is_of_user=is_redone)
     text = "\n\n".join(filter(None, (before.body, *_files_as_text(before))))
     return (first, Message("assistant", text), Message("user", revision_prompt(revision, mark)))
 
 
 def _work_context(run: Run, subtask: Subtask, model: Model, mark: str) -> WorkContext:
-    done = _completed(run)
-    inputs = [each for each in done if each.key in subtask.depends_on]
     return WorkContext(
         goal=run.goal,
         title=subtask.title,
@@ -129,9 +120,9 @@ def _work_context(run: Run, subtask: Subtask, model: Model, mark: str) -> WorkCo
         acceptance=subtask.acceptance,
         output=subtask.output,
         writes=subtask.writes,
-        inputs=_results(inputs, with_files=True),
-        others=[_summary(each) for each in done if each not in inputs],
-        notes=[*_notes_of_user(run), *subtask.notes],
+        inputs=_inputs(subtask),
+        others=summaries_of_others(subtask),
+        notes=[*messages_of_user(run), *subtask.notes],
         uploads=readable_uploads(run),
         sources=sources_of(subtask),
         mark=mark,
@@ -139,100 +130,129 @@ def _work_context(run: Run, subtask: Subtask, model: Model, mark: str) -> WorkCo
     )
 
 
-def _to_revise(subtask: Subtask, step: Step) -> Attempt | None:
-    """The attempt that a work step is to revise: the latest one with a review that asks for it.
-    None where the subtask begins again."""
-    for attempt in reversed(subtask.run.rows.attempts_of(subtask)):
-        if attempt.pk == step.attempt_id:
-            continue
-        if attempt.verdict == Verdict.REVISE:
-            this = step.attempt.reason if step.attempt is not None else ""
-            is_revision = this == AttemptReason.REVISION or this in GOING_ON
-            return attempt if is_revision else None
-        if attempt.reason != AttemptReason.REVISION and attempt.reason not in GOING_ON:
-            return None
-    return None
+def _to_revise(subtask: Subtask, step: Step) -> tuple[Attempt | None, bool]:
+    """The attempt that a work step is to revise, None where the subtask begins anew, and whether
+    its user wants that rather than its review."""
+    this = step.attempt
+    assert this is not None  # noqa: S101 - work has one
+    earlier = [row for row in subtask.run.rows.attempts_of(subtask) if row.number < this.number]
+    reason = this.reason
+    while reason in GOING_ON and earlier:
+        reason = earlier.pop().reason
+    match reason:
+        case AttemptReason.REVISION:
+            wanted = [row for row in earlier if row.verdict == Verdict.REVISE]
+        case AttemptReason.REDO:
+            wanted = [row for row in earlier if row.status == SubtaskStatus.COMPLETED]
+        case _:
+            wanted = []
+    return (wanted[-1] if wanted else None), reason == AttemptReason.REDO
 
 
-def _review(step: Step, model: Model) -> str:
+def _review_context(step: Step, model: Model) -> ReviewContext:
     subtask, attempt = step.subtask, step.attempt
     assert subtask is not None and attempt is not None  # noqa: S101, PT018 - a review has both
-    return review_prompt(
-        ReviewContext(
-            goal=step.run.goal,
-            title=subtask.title,
-            instructions=subtask.instructions,
-            acceptance=subtask.acceptance,
-            body=attempt.body,
-            files={file.path: file.content for file in attempt.files.order_by("path")},
-            faults=[
-                ": ".join(filter(None, (each["path"], each["message"]))) for each in attempt.faults
-            ],
-            room=_room(model),
-        )
-    )
-
-
-def _reply(run: Run) -> str:
-    lines = [
-        SubtaskLine(
-            each.key,
-            each.title,
-            each.status,
-            each.depends_on,
-            each.current.summary if each.current is not None else "",
-        )
-        for each in run.rows.subtasks.values()
-    ]
-    asked = [each.body for each in run.rows.inbox.messages if each.number > run.answered]
-    return reply_prompt(goal=run.goal, roster=roster_of_run(run), subtasks=lines, messages=asked)
-
-
-def _final(run: Run, model: Model) -> str:
-    return final_prompt(
-        goal=run.goal,
-        instructions=run.final_instructions,
-        results=_results(_completed(run)),
+    files, sources = _files_to_review(subtask, attempt), sources_of(subtask)
+    changed = {file.path for file in files if file.diff is not None}
+    return ReviewContext(
+        goal=step.run.goal,
+        title=subtask.title,
+        instructions=subtask.instructions,
+        acceptance=subtask.acceptance,
+        writes=subtask.writes,
+        body=attempt.body,
+        files=files,
+        faults=faults_of(attempt),
+        asked=_asked_before(subtask, attempt),
+        messages=messages_of_user(step.run),
+        notes=subtask.notes,
+        inputs=_inputs(subtask),
+        sources={path: text for path, text in sources.items() if path not in changed},
+        uploads=readable_uploads(step.run),
         room=_room(model),
     )
 
 
-def _completed(run: Run) -> list[Subtask]:
-    """In topological order."""
-    return [row for row in run.rows.subtasks.values() if row.status == SubtaskStatus.COMPLETED]
-
-
-def _results(subtasks: Sequence[Subtask], *, with_files: bool = False) -> list[Result]:
-    """The results of completed subtasks."""
-    attempts = [each.current_id for each in subtasks if each.current_id is not None]
-    bodies = dict(Attempt.objects.filter(pk__in=attempts).values_list("pk", "body"))
-    files: defaultdict[UUID, dict[str, str]] = defaultdict(dict)
-    if with_files:
-        for file in AttemptFile.objects.filter(attempt__in=attempts).order_by("path"):
-            files[file.attempt_id][file.path] = file.content
+def _files_to_review(subtask: Subtask, attempt: Attempt) -> list[ReviewFile]:
+    files = [*attempt.files.order_by("path")]
+    paths = {path for file in files for path in (file.path, file.previous_path) if path}
+    before = current_contents(subtask, paths)
     return [
-        Result(key=each.key, title=each.title, body=bodies[attempt], files=files[attempt])
-        for each, attempt in zip(subtasks, attempts, strict=True)
+        ReviewFile(
+            path=file.path,
+            op=file.op,
+            content=file.content,
+            previous_path=file.previous_path,
+            diff=_diff(file, before.get(file.previous_path or file.path)),
+        )
+        for file in files
     ]
 
 
-def _summary(subtask: Subtask) -> Summary:
-    text = subtask.current.summary if subtask.current is not None else ""
-    return Summary(key=subtask.key, title=subtask.title, text=text)
+def _diff(file: AttemptFile, before: str | None) -> str | None:
+    if before is None:
+        return None
+    after = None if file.op == "delete" else file.content
+    return patch_of(file.path, before, after, previous_path=file.previous_path or None)
 
 
-def _notes_of_user(run: Run) -> list[str]:
-    return messages_for_models(run)[-_NEWEST_NOTES:]
+def _asked_before(subtask: Subtask, attempt: Attempt) -> list[str]:
+    """What the review of the attempt before has asked for, where this one revises it."""
+    if attempt.reason != AttemptReason.REVISION:
+        return []
+    before = [row for row in subtask.run.rows.attempts_of(subtask) if row.number < attempt.number]
+    reviewed = next((row for row in reversed(before) if row.verdict == Verdict.REVISE), None)
+    return review_of(reviewed).all_issues if reviewed is not None else []
 
 
-def _review_of(attempt: Attempt) -> Review:
-    points = attempt.review.get("points", [])
-    return Review(
-        Verdict(attempt.verdict),
-        tuple(Point(**each) for each in points),
-        tuple(attempt.review.get("issues", [])),
+def _inputs(subtask: Subtask) -> list[Result]:
+    """The results that a subtask depends on."""
+    needed = [row for row in completed(subtask.run) if row.key in subtask.depends_on]
+    return results_of(needed, with_files=True)
+
+
+def _reply(step: Step, model: Model) -> tuple[Message, ...]:
+    run = step.run
+    asked = Message("user", reply_prompt(_reply_context(run, model)))
+    refused = refused_reply(step)
+    if refused is None:
+        return (asked,)
+    repair = reply_repair_prompt(refused.result["faults"])
+    return (asked, Message("assistant", refused.content), Message("user", repair))
+
+
+def _reply_context(run: Run, model: Model) -> ReplyContext:
+    final = run.deliverables.filter(subtask=None).first()
+    return ReplyContext(
+        goal=run.goal,
+        roster=roster_of_run(run),
+        max_subtasks=run.max_subtasks,
+        title=run.plan_title,
+        summary=run.plan_summary,
+        final_instructions=run.final_instructions,
+        parts=part_lines(run),
+        messages=[each.body for each in run.rows.inbox.messages if each.number > run.answered],
+        earlier=turns_before(run),
+        repository=run.checkout.digest if run.checkout is not None else "",
+        uploads=upload_heads(run),
+        budget=budget_of(run),
+        final_text=final.content if final is not None else "",
+        room=_room(model),
+    )
+
+
+def _final_context(run: Run, model: Model) -> FinalContext:
+    return FinalContext(
+        goal=run.goal,
+        summary="\n\n".join(filter(None, (run.plan_title, run.plan_summary))),
+        instructions=run.final_instructions,
+        results=results_of(completed(run)),
+        missing=missing_parts(run),
+        files=delivered_files(run),
+        messages=messages_of_user(run),
+        room=_room(model),
     )
 
 
 def _files_as_text(attempt: Attempt) -> Sequence[str]:
-    return [f"{file.path}:\n{file.content}" for file in attempt.files.order_by("path")]
+    return [f"{file.path} ({file.op}):\n{file.content}" for file in attempt.files.order_by("path")]

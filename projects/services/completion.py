@@ -20,6 +20,7 @@ from projects.plans import UnsoundPlan, read_plan
 from projects.prompts.reviewing import read_review
 from projects.refusals import outcome_of
 from projects.selectors.answers import first_turn, text_before, turns_before
+from projects.selectors.messages import refused_reply
 from projects.selectors.spending import left_to_write
 from projects.selectors.subtasks import text_in_log
 from projects.services import attempts, deliverables, plans, replies
@@ -251,9 +252,12 @@ def _end_of_reply(step: Step) -> list[NewEvent]:
     run = step.run
     if step.outcome != Outcome.DONE:
         return _recovered(step)
+    carried_out = replies.carry_out(step=step, is_last=refused_reply(step) is not None)
+    if carried_out is None:
+        return []
     run.answered = max(run.answered, step.result["answers"])
     run.save(update_fields=["answered"])
-    return replies.carry_out(step=step)
+    return carried_out
 
 
 def _end_of_final(step: Step) -> list[NewEvent]:

@@ -11,6 +11,7 @@ from projects import events
 from projects.json_answers import find_object
 from projects.models import Run, Subtask
 from projects.plans import Known, Plan, PlannedSubtask, UnsoundPlan, read_plan, whole_goal
+from projects.selectors.answers import text_before
 from projects.selectors.candidate_models import assign, roster_of_run
 from projects.selectors.sources import nameable_files
 from projects.services import final_text
@@ -71,9 +72,9 @@ def adopt_remains(*, run: Run, actor: str) -> list[NewEvent]:
     """Make the run's first plan of what is sound of the planner's answers, the latest first; where
     nothing is, of the goal itself. Returns the events."""
     known = known_to_planner(run)
-    answers = run.steps.filter(kind__in=_PLANNING, outcome=Outcome.DONE).order_by("-id")
-    for answer in answers.values_list("content", flat=True):
-        if plan := sound_part(find_object(answer), known):
+    answers = run.steps.filter(kind__in=_PLANNING, outcome=Outcome.DONE, goes_on=False)
+    for answer in answers.order_by("-id"):
+        if plan := sound_part(find_object(text_before(answer) + answer.content), known):
             return adopt(run=run, plan=plan, actor=actor, reason="partial")
     only = whole_goal(first_line(run.goal, MAX_TITLE))
     return adopt(run=run, plan=only, actor=actor, reason="fallback")
@@ -99,10 +100,10 @@ def change(
     Raises UnsoundPlan.
     """
     rows = {row.key: row for row in run.rows.subtasks.values()}
-    raw = {**_words(run, words or {}), "subtasks": _merged(rows, add, change, remove, order)}
+    whole = {**_words(run, words or {}), "subtasks": _merged(rows, add, change, remove, order)}
     roster = roster_of_run(run)
     changed = {str(each["key"]) for each in change}
-    plan = read_plan(raw, _known_to(run, actor, changed))
+    plan = read_plan(whole, _known_to(run, actor, changed))
     _check_begun(rows, plan)
     kept = {each.key for each in plan.subtasks}
     is_final_outdated = not kept <= rows.keys() or plan.final_instructions != run.final_instructions
@@ -155,14 +156,13 @@ def _merged(
     ranks = {key: rank for rank, key in enumerate(order)}
     ordered.sort(key=lambda each: ranks.get(each.key, len(ranks)))
     kept = [
-        {**_raw(row), **_given(changes.get(row.key, {}))}
-        for row in ordered
-        if row.key not in remove
+        {**raw(row), **_given(changes.get(row.key, {}))} for row in ordered if row.key not in remove
     ]
     return [*kept, *add]
 
 
-def _raw(row: Subtask) -> Raw:
+def raw(row: Subtask) -> Raw:
+    """A subtask as a plan has it."""
     return {"key": row.key, **{name: getattr(row, name) for name in _FIELDS}}
 
 

@@ -96,6 +96,21 @@ def replace(
     return subtask
 
 
+def redo(*, subtask: Subtask, note: str, actor: str) -> list[NewEvent]:
+    """Let a subtask that has ended be done again, with a note to its author, and after it what
+    depends on it. The caller holds the run, which goes on. Returns the events."""
+    if note:
+        subtask.notes = [*subtask.notes, note][-MAX_NOTES:]
+    subtask.status, subtask.error = SubtaskStatus.QUEUED, None
+    subtask.reason, subtask.needs_attention = AttemptReason.REDO, False
+    subtask.save()
+    return [
+        *final_text.discard(run=subtask.run),
+        events.subtask_event("updated", subtask, actor),
+        *_invalidate_dependents(subtask),
+    ]
+
+
 def _check_room(subtask: Subtask) -> None:
     if len(subtask.run.rows.attempts_of(subtask)) >= MAX_ATTEMPTS:
         raise TooManyAttempts

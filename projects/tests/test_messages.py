@@ -30,6 +30,10 @@ def wait_for_work(follower: Follower) -> None:
     wait_until(lambda: any(each["text"] for each in follower.look()["subtasks"]))
 
 
+def statuses(follower: Follower) -> list[str]:
+    return [each["status"] for each in follower.look()["subtasks"]]
+
+
 def delivered_to(run: Shape) -> list[str]:
     events = Event.objects.filter(stream=run["id"], type="message.delivered").order_by("seq")
     return [json.loads(data)["delivered_to"] for data in events.values_list("data", flat=True)]
@@ -71,6 +75,86 @@ def test_the_planner_gives_notes_and_changes_the_plan(principal: NewPrincipal) -
     last = follower.pictures[-1]
     assert [each["title"] for each in last["subtasks"]] == ["Part a", "Whales", "Part c"]
     assert last["status"] == "completed"
+
+
+def changed(principal: NewPrincipal, **answer: Any) -> tuple[Shape, Shape]:
+    """A run whose queued part the planner changes so; the part, and the run."""
+    alice = principal()
+    later = part("b", "a", instructions="List the winds of the sea, and say of each its season.")
+    run = alice.start(goal=alice.goal(part("a"), later, work=SLOW, reply=reply(**answer)))
+    with alice.follow(run) as follower:
+        wait_for_work(follower)
+        say(alice, run, "Also mention bread.")
+    last = follower.pictures[-1]
+    alice.check_money(last)
+    return next(each for each in last["subtasks"] if each["key"] == "b"), last
+
+
+def test_what_the_planner_adds_to_a_brief_leaves_the_rest(principal: NewPrincipal) -> None:
+    changes = [
+        {"key": "b", "add_to_instructions": "Also mention bread."},
+        {"key": "b", "add_to_acceptance": ["It mentions bread."], "title": "Winds"},
+    ]
+    b, _ = changed(principal, reply="Done.", change=changes)
+    assert b["instructions"] == (
+        "List the winds of the sea, and say of each its season.\n\nAlso mention bread."
+    )
+    assert b["acceptance"] == ["It is there.", "It mentions bread."]
+    assert (b["title"], b["depends_on"]) == ("Winds", ["a"])
+
+
+def test_a_brief_is_not_lost_by_accident(principal: NewPrincipal) -> None:
+    change = {"key": "b", "instructions": "Also mention bread."}
+    b, run = changed(principal, reply="Done.", change=[change])
+    assert b["instructions"] == "List the winds of the sea, and say of each its season."
+    kinds = Step.objects.filter(run=run["id"], kind="reply").count()
+    assert (kinds, len(run["messages"])) == (2, 2)
+    assert "leave out most of the old ones" in run["messages"][-1]["content"]
+    wanted = change | {"rewrite": True}
+    b, _ = changed(principal, reply="Done.", change=[wanted])
+    assert b["instructions"] == "Also mention bread."
+
+
+def test_the_planner_has_the_final_text_written_otherwise(principal: NewPrincipal) -> None:
+    _, run = changed(principal, reply="Done.", final_instructions="Write it in French.")
+    assert run["plan"]["final_instructions"] == "Write it in French."
+
+
+def test_what_is_over_is_done_again_with_a_note_and_what_depends_on_it(
+    principal: NewPrincipal,
+) -> None:
+    alice = principal()
+    again = reply(reply="Gladly.", redo=[{"subtask": "a", "note": "Shorter."}, "b"])
+    goal = alice.goal(part("a"), part("b", "a"), part("c", "b"), reply=again, work={"text": "Sea."})
+    goal = alice.also(goal, step="work", subtask="Part c", **SLOW)
+    run = alice.start(goal=goal)
+    with alice.follow(run) as follower:
+        wait_until(lambda: statuses(follower)[-1:] == ["running"])
+        say(alice, run, "Make the first part shorter.")
+    last = follower.pictures[-1]
+    assert last["status"] == "completed"
+    reasons = [[each["reason"] for each in row["attempts"]] for row in last["subtasks"]]
+    assert [row[:2] for row in reasons] == [
+        ["initial", "redo"],
+        ["initial", "redo"],
+        ["initial", "stale"],
+    ]
+    step = Step.objects.filter(run=run["id"], subtask__key="a", kind="work").latest("id")
+    model = get_catalog().find(step.model)
+    assert model is not None
+    first, before, asked = messages_for(step, model)
+    assert "<note>\nShorter.\n</note>" in first.text
+    assert before.text == "Sea."
+    assert asked.text.startswith(
+        "The person who set the goal asks for changes:\n\n<review>\n- Short"
+    )
+    alice.check_money(last)
+
+
+def test_what_cannot_be_done_again_is_told(principal: NewPrincipal) -> None:
+    _, run = changed(principal, reply="Done.", redo=["z"], add=[part("c")])
+    assert 'Subtask "z" does not exist' in run["messages"][-1]["content"]
+    assert [each["key"] for each in run["subtasks"]] == ["a", "b"]
 
 
 def test_a_change_that_is_not_sound_leaves_the_plan_as_it_is(principal: NewPrincipal) -> None:

@@ -6,7 +6,7 @@ from zipfile import ZipFile
 
 from events.models import Event
 from projects.models import Run
-from projects.selectors.prompts import readable_uploads
+from projects.selectors.material import readable_uploads
 from projects.tests.conftest import NewPrincipal
 from projects.tests.principal import Principal, Shape, part
 

@@ -2,21 +2,36 @@
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from common.prompt_delimiters import ENTITIES
 from projects.prompts.cutting import cut_to
 from projects.prompts.delimiters import TAGS
-from projects.prompts.planning import PlanContext, RosterModel, planning_prompt, repair_prompt
-from projects.prompts.replying import SubtaskLine, read_reply, reply_prompt
-from projects.prompts.reviewing import ReviewContext, read_review, review_prompt
+from projects.prompts.finishing import FinalContext, final_prompt
+from projects.prompts.planning import (
+    PlanContext,
+    RosterModel,
+    UploadHead,
+    planning_prompt,
+    repair_prompt,
+)
+from projects.prompts.replying import (
+    Note,
+    PartLine,
+    ReplyContext,
+    Turn,
+    read_reply,
+    reply_prompt,
+    reply_repair_prompt,
+)
+from projects.prompts.reviewing import ReviewContext, ReviewFile, read_review, review_prompt
 from projects.prompts.working import (
     Result,
     Revision,
     Summary,
     WorkContext,
-    final_prompt,
     revision_prompt,
     work_prompt,
 )
@@ -53,7 +68,7 @@ def result(**fields: str) -> Result:
 
 
 def plan(**fields: object) -> str:
-    plain: dict[str, object] = {"goal": "g", "roster": [MODEL]}
+    plain: dict[str, object] = {"goal": "g", "roster": [MODEL], "room": 40_000}
     return planning_prompt(PlanContext(**(plain | fields), max_subtasks=3, max_parallel=2))  # type: ignore[arg-type]
 
 
@@ -64,15 +79,37 @@ def review(**fields: object) -> str:
         "instructions": "i",
         "acceptance": [],
         "body": "b",
-        "files": {},
         "room": 10_000,
     }
     return review_prompt(ReviewContext(**(plain | fields)))  # type: ignore[arg-type]
 
 
 def reply(**fields: object) -> str:
-    plain: dict[str, object] = {"goal": "g", "roster": [MODEL], "subtasks": [], "messages": []}
-    return reply_prompt(**(plain | fields))  # type: ignore[arg-type]
+    plain: dict[str, object] = {
+        "goal": "g",
+        "roster": [MODEL],
+        "max_subtasks": 3,
+        "title": "t",
+        "summary": "s",
+        "final_instructions": "f",
+        "parts": [],
+        "messages": [],
+        "room": 40_000,
+    }
+    return reply_prompt(ReplyContext(**(plain | fields)))  # type: ignore[arg-type]
+
+
+def part_line(**fields: Any) -> PartLine:
+    return PartLine(**({"fields": {"key": "k"}, "status": "queued"} | fields))
+
+
+def final(**fields: object) -> str:
+    plain: dict[str, object] = {"goal": "g", "instructions": "", "results": [], "room": 10_000}
+    return final_prompt(FinalContext(**(plain | fields)))  # type: ignore[arg-type]
+
+
+def upload(text: str) -> UploadHead:
+    return UploadHead(name=text, media_type=text, size=1, text=text)
 
 
 PLACES: dict[str, Callable[[str], str]] = {
@@ -84,7 +121,8 @@ PLACES: dict[str, Callable[[str], str]] = {
             )
         ]
     ),
-    "name of an upload": lambda text: plan(uploads=[text]),
+    "upload of a plan": lambda text: plan(uploads=[upload(text)]),
+    "digest": lambda text: plan(repository=text),
     "message to the planner": lambda text: plan(messages=[text]),
     "fault of a plan": lambda text: repair_prompt(
         PlanContext(goal="g", roster=[MODEL], max_subtasks=3, max_parallel=2), [text]
@@ -107,20 +145,35 @@ PLACES: dict[str, Callable[[str], str]] = {
     "upload": lambda text: work_prompt(context(uploads={"u.txt": text})),
     "issue": lambda text: revision_prompt(Revision(text="t", issues=[text]), "8f3a21c4"),
     "attempt": lambda text: review(body=text),
-    "file of an attempt": lambda text: review(files={"p": text}),
+    "issue of a result": lambda text: work_prompt(
+        context(inputs=[Result(key="k", title="t", body="b", issues=[text])])
+    ),
+    "file of an attempt": lambda text: review(
+        files=[ReviewFile(path=text, op="update", content=text, previous_path=text, diff=text)]
+    ),
+    "message to a reviewer": lambda text: review(messages=[text], notes=[text]),
+    "what a review asked for": lambda text: review(asked=[text]),
+    "what a reviewer compares with": lambda text: review(
+        inputs=[result(title=text, body=text)], sources={text: text}, uploads={text: text}
+    ),
     "fault of an attempt": lambda text: review(faults=[text]),
     "task of a review": lambda text: review(instructions=text),
     "message": lambda text: reply(messages=[text]),
-    "subtask": lambda text: reply(subtasks=[SubtaskLine("k", text, "queued", [], text)]),
-    "goal of the final text": lambda text: final_prompt(
-        goal=text, instructions="", results=[], room=10_000
+    "earlier message": lambda text: reply(earlier=[Turn("message", text), Turn("reply", text)]),
+    "subtask": lambda text: reply(
+        parts=[part_line(fields={"key": "k", "instructions": text}, result=text, issues=[text])]
     ),
-    "final instructions": lambda text: final_prompt(
-        goal="g", instructions=text, results=[], room=10_000
+    "words of a plan": lambda text: reply(title=text, summary=text, final_instructions=text),
+    "final text": lambda text: reply(final_text=text),
+    "digest and upload of a reply": lambda text: reply(repository=text, uploads=[upload(text)]),
+    "fault of a reply": lambda text: reply_repair_prompt([text]),
+    "goal of the final text": lambda text: final(goal=text),
+    "final instructions": lambda text: final(instructions=text),
+    "part of the final text": lambda text: final(results=[result(body=text)]),
+    "summary, message and file of the final text": lambda text: final(
+        summary=text, messages=[text], files=[text]
     ),
-    "part of the final text": lambda text: final_prompt(
-        goal="g", instructions="", results=[result(body=text)], room=10_000
-    ),
+    "missing part of the final text": lambda text: final(missing=[text]),
 }
 
 
@@ -191,10 +244,13 @@ def test_the_issues_of_a_review_name_the_points() -> None:
 def test_a_reply_is_read_with_what_can_be_used_of_it() -> None:
     reply = read_reply(
         '{"reply": " Yes. ", "notes": [{"subtask": "a", "text": "b"}, {"text": "c"}, 7], '
-        '"add": [7, {"key": "d"}], "change": "all", "remove": ["e", 7]}'
+        '"add": [7, {"key": "d"}], "change": "all", "remove": ["e", 7], '
+        '"redo": [{"subtask": "f", "note": "g"}, "h", 7], "final_instructions": " "}'
     )
     assert (reply.text, [(note.key, note.text) for note in reply.notes]) == ("Yes.", [("a", "b")])
     assert (reply.add, reply.change, reply.remove) == (({"key": "d"},), (), ("e",))
+    assert reply.redo == (Note("f", "g"), Note("h", ""))
+    assert reply.final_instructions is None
     assert read_reply("Yes.").text == "Yes."
 
 
@@ -203,9 +259,9 @@ def test_a_reply_is_read_with_what_can_be_used_of_it() -> None:
     [
         plan(repository=PAGE),
         work_prompt(context(sources={"page.html": PAGE})),
-        review(files={"page.html": PAGE}),
+        review(files=[ReviewFile(path="page.html", op="create", content=PAGE)]),
         reply(messages=[PAGE]),
-        final_prompt(goal="g", instructions="i", results=[result(body=PAGE)], room=10_000),
+        final(results=[result(body=PAGE)]),
     ],
     ids=["plan", "work", "review", "reply", "final text"],
 )

@@ -18,7 +18,6 @@ _MARK = re.compile(r"^@@SUMMARY (\S+)$|The mark is (\S+) now\.", re.MULTILINE)
 _ROSTER = re.compile(r"^(\S+): by ([^,\n]+), price", re.MULTILINE)
 _MOST = re.compile(r"At most (\d+) subtasks")
 _FILES = re.compile(r"^Files to write: (.*)$", re.MULTILINE)
-_LINE = re.compile(r"^([a-z0-9][a-z0-9_-]*): .*\((\w+)", re.MULTILINE)
 _MONEY = re.compile(r"\b(?:price|cost|budget)", re.IGNORECASE)
 _GO_ON = "The output limit has cut your answer there."
 _REVISED = "Every price names its tax."
@@ -76,7 +75,7 @@ def kind_of(texts: Sequence[str]) -> Kind | None:
         return "plan"
     if '"verdict": "accept" or "revise"' in last:
         return "review"
-    if '"reply": ' in last and "<plan>" in last:
+    if '"reply": ' in texts[0] and "<plan>" in texts[0]:
         return "reply"
     if _MARK.search(last) and "<task>" in texts[0]:
         return "work"
@@ -99,9 +98,15 @@ def answer(kind: Kind, texts: Sequence[str], model: str) -> str:
         case "review":
             return _review(texts[-1])
         case "reply":
-            return _reply(texts[-1])
+            return _reply(texts[0])
         case "final":
             return _final(texts[-1])
+
+
+def parts_of_plan(plan: str) -> dict[str, dict[str, Any]]:
+    """The subtasks that a planner is shown, by key, each with its fields."""
+    found = [json.loads(text) for tag, text in _SECTION.findall(plan) if tag == "subtask"]
+    return {part["key"]: {"status": "", **part} for part in found}
 
 
 def with_mark(text: str, texts: Sequence[str]) -> str:
@@ -187,9 +192,8 @@ def _review(prompt: str) -> str:
 def _reply(prompt: str) -> str:
     sections = _sections(prompt)
     messages = _sections(sections.get("messages", "")).get("message", "")
-    going_on = [
-        key for key, status in _LINE.findall(sections.get("plan", "")) if status == "running"
-    ]
+    parts = parts_of_plan(sections.get("plan", ""))
+    going_on = [key for key, part in parts.items() if part["status"] == "running"]
     reply = {
         "reply": f"Understood: {_first_words(messages)}",
         "notes": [{"subtask": key, "text": messages} for key in going_on],

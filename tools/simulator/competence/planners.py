@@ -10,9 +10,9 @@ from typing import Any
 from simulator.competence.knowledge import Knowledge, Part, Reply, SymbolRead
 from simulator.competence.shown import Section, Shown, filled, names_in
 from simulator.competence.slips import Slip
+from simulator.projects import parts_of_plan
 
 _ROSTER = re.compile(r"^(\S+): by ([^,\n]+), price", re.MULTILINE)
-_HEAD = re.compile(r"^([a-z0-9][a-z0-9_-]*): .*\((\w+)", re.MULTILINE)
 _FENCE = re.compile(r"\A\s*```")
 # What a reviewer knows beside the attempt and its files.
 _KNOWN_TO_REVIEWER = ("goal", "task", "done_when", "messages", "notes", "inputs")
@@ -139,7 +139,7 @@ def _changes(
     part of its own otherwise. Instructions are an edit of what was shown of them."""
     added = knowledge.part(reply.adds)
     words = filled(added.instructions, knowledge, facts)
-    status = dict(_HEAD.findall(shown.section("plan"))).get(reply.part, "")
+    status = _shown_part(shown, reply.part).get("status", "")
     if status == _BEGUN:
         return {"notes": [{"subtask": reply.part, "text": words}]}
     if status in _OPEN:
@@ -152,7 +152,12 @@ def _changes(
 def _instructions(part: Part, knowledge: Knowledge, shown: Shown, facts: dict[str, str]) -> str:
     """What the planner sees of the instructions of a part; nothing where it sees nothing."""
     words = filled(part.instructions, knowledge, facts)
-    return words if words in shown.section("plan") else ""
+    return words if words in _shown_part(shown, part.key).get("instructions", "") else ""
+
+
+def _shown_part(shown: Shown, key: str) -> dict[str, Any]:
+    """A part of the plan as the planner is shown it; empty where it is not."""
+    return parts_of_plan(shown.section("plan")).get(key, {})
 
 
 def final(shown: Shown, knowledge: Knowledge) -> str:

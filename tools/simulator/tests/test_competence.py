@@ -95,10 +95,14 @@ def test_instructions_are_an_edit_of_those_that_were_shown() -> None:
         instructions = json.loads(said("follow_up", prompt))["change"][0]["instructions"]
         return str(instructions)
 
-    line = "winter: What there is in winter (queued)"
+    def subtask(**fields: str) -> str:
+        part = {"key": "winter", "title": "What there is in winter", "status": "queued", **fields}
+        return f"<subtask>\n{json.dumps(part)}\n</subtask>"
+
     before = known.part("winter").instructions
-    assert changed(line).startswith("Mention in a sentence that we bake bread on Fridays")
-    assert changed(f"{line}\n{before}").startswith(f"{before} Mention in a sentence")
+    assert changed(subtask()).startswith("Mention in a sentence that we bake bread on Fridays")
+    with_words = subtask(instructions=before)
+    assert changed(with_words).startswith(f"{before} Mention in a sentence")
 
 
 def test_an_answer_that_was_cut_goes_on_where_it_ended() -> None:
