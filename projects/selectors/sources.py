@@ -52,14 +52,19 @@ def sources_of(subtask: Subtask) -> dict[str, str | None]:
 
 
 def current_contents(
-    subtask: Subtask, paths: Collection[str], *, with_dependencies: bool = True
+    subtask: Subtask,
+    paths: Collection[str],
+    *,
+    of_repository: Collection[str] | None = None,
+    with_dependencies: bool = True,
 ) -> dict[str, str | None]:
     """The files at these paths as they are for the author of a subtask: as the results of others
-    have left them, or else as they were read of the repository. One that somebody else has changed
-    has both sides, between conflict markers."""
+    have left them, or else as they were read of the repository, by default all of them. One that
+    somebody else has changed has both sides, between conflict markers."""
     contents: dict[str, str | None] = {}
     if subtask.run.checkout is not None:
-        read = subtask.run.checkout.files.filter(path__in=paths)
+        wanted = paths if of_repository is None else of_repository
+        read = subtask.run.checkout.files.filter(path__in=wanted)
         contents = dict(read.values_list("path", "content"))
     for path, op, content in _written(subtask, paths, with_dependencies=with_dependencies):
         if op == "delete":
@@ -68,6 +73,13 @@ def current_contents(
             contents[path] = content
     marked = {path: each.text for path, each in conflicts_of(subtask).items() if path in paths}
     return contents | marked
+
+
+def shown_contents(subtask: Subtask, paths: Collection[str]) -> dict[str, str | None]:
+    """The same of the files that the author has seen: of those of the repository, what it was to be
+    shown, whoever else has read others."""
+    shown = set(source_paths(subtask))
+    return current_contents(subtask, paths, of_repository=shown.intersection(paths))
 
 
 def _written(

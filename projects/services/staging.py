@@ -7,7 +7,7 @@ from integrations.workspaces.merging import is_marked
 from projects.file_edits import UnfitEdit, edited, with_line_ends
 from projects.models import Run, Subtask
 from projects.outputs import MAX_FILE, FileFault, Op, Output, OutputFile
-from projects.selectors.sources import current_contents
+from projects.selectors.sources import shown_contents
 
 _UNSEEN = (
     "The repository has this file, and its content was not read. Name it in what the subtask reads."
@@ -28,7 +28,7 @@ def fit(subtask: Subtask, answer: Output) -> tuple[list[OutputFile], list[FileFa
     replaces a file of the repository has its line ends; nobody overwrites what nobody has read. A
     file that is moved is deleted where it was, unless the answer has another file for that path."""
     paths = {path for file in answer.files for path in (file.path, file.previous_path) if path}
-    fitting = _Fitting(subtask.run, current_contents(subtask, paths))
+    fitting = _Fitting(subtask.run, shown_contents(subtask, paths))
     for file in answer.files:
         fitting.add(file)
     written = {file.path for file in fitting.files}
