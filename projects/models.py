@@ -241,7 +241,8 @@ class Step(models.Model):
     the events from `first_seq` on. `outcome` says what the end means for the run; it is empty while
     the step is queued or runs. `beside_others`: other steps were active when this one was refused.
     `result` has the `sections` of the prompt, by their headings, and what was read in the text:
-    the `faults` of an answer that is no plan; the `reply` to the messages up to number `answers`.
+    the `faults` of an answer that is no plan, or those of an author's files that are wrong; the
+    `reply` to the messages up to number `answers`.
     An answer may take several steps: `goes_on` says that another one continues this one, and has
     its id as `continues_id`. `number` counts the tries at a step, of which all but the last have
     failed.

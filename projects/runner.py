@@ -16,10 +16,11 @@ from common.threads import in_outside_thread
 from events.types import NewEvent
 from projects import events
 from projects.errors import RepositoryUnavailable
+from projects.services.checks import check_answer
 from projects.services.completion import STEP
 from projects.services.preparation import Prepared, SourcesNotRead, prepare
 from projects.services.sources import read_sources
-from projects.types import SHOWN
+from projects.types import SHOWN, StepKind
 from work.jobs.handlers import Handler
 from work.jobs.running import RunningJob
 
@@ -88,6 +89,13 @@ class StepCall(StreamedCall[None]):
         if isinstance(whole.failure, NoText) and self._step.continues_id is not None:
             return replace(whole, failure=None)
         return whole
+
+    async def before_end(self, failure: DomainError | None) -> None:
+        """Check the files of an author that has finished, before the run is held for the end."""
+        runner = self.runner
+        is_whole = runner is not None and failure is None and runner.finish_reason == "stop"
+        if runner is not None and is_whole and self._step.kind == StepKind.WORK:
+            await in_outside_thread(check_answer, self._id, runner.text)
 
     def delta_events(self, pieces: Sequence[Piece], offset: int) -> list[NewEvent]:
         return events.deltas(self._step, pieces, offset)

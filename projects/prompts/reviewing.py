@@ -26,7 +26,7 @@ _RULES = """\
 the person who set the goal: what they say of this part belongs to the task.
 - Under inputs stands what its author was given, as it was before: check the attempt against it.
 - "revise" is for what does not pass or is wrong, and not for taste.
-- What stands under faults could not be used. Ask for what is missing.
+- What stands under faults is wrong or not usable. Ask for what is missing.
 - Under review stands what was asked for before: say whether it is mended.
 - Say of each issue what is to be changed."""
 

@@ -15,19 +15,19 @@ from projects import events
 from projects.errors import UnusableAnswer
 from projects.json_answers import find_object
 from projects.models import Attempt, Step
-from projects.outputs import FileFault, mark_of, read_output
+from projects.outputs import FileFault
 from projects.plans import UnsoundPlan, read_plan
 from projects.prompts.reviewing import read_review
 from projects.refusals import outcome_of
-from projects.selectors.answers import first_turn, text_before, turns_before
+from projects.selectors.answers import text_before, turns_before
 from projects.selectors.messages import refused_reply
 from projects.selectors.spending import left_to_write
 from projects.selectors.subtasks import text_in_log
-from projects.services import attempts, deliverables, plans, replies
+from projects.services import attempts, checks, deliverables, plans, replies
 from projects.services.advance import advance
 from projects.services.locks import lock_step
 from projects.services.log import append_events
-from projects.services.staging import fit
+from projects.services.staging import read_work
 from projects.types import (
     CONTINUED,
     ENDED,
@@ -170,10 +170,10 @@ def _end_of_work(step: Step) -> list[NewEvent]:
     assert attempt is not None and subtask is not None  # noqa: S101, PT018 - work has both
     if step.outcome == Outcome.REFUSED:
         return _take_back(step)
-    answer = read_output(text_before(step) + step.content, mark_of(first_turn(step).pk))
+    answer, files, faults = read_work(step, step.content)
+    faults += checks.noted_faults(step)
     attempt.status, attempt.error = step.status, step.error
     attempt.body, attempt.summary = answer.body, answer.summary
-    files, faults = fit(subtask, answer)
     attempt.faults = [*_cut(step), *map(asdict, faults)]
     attempt.ended_at = step.ended_at
     attempt.save()

@@ -5,8 +5,9 @@ from msgspec.structs import replace
 from integrations.githosts.types import SUBMODULE, SYMLINK
 from integrations.workspaces.merging import is_marked
 from projects.file_edits import UnfitEdit, edited, with_line_ends
-from projects.models import Run, Subtask
-from projects.outputs import MAX_FILE, FileFault, Op, Output, OutputFile
+from projects.models import Run, Step, Subtask
+from projects.outputs import MAX_FILE, FileFault, Op, Output, OutputFile, mark_of, read_output
+from projects.selectors.answers import first_turn, text_before
 from projects.selectors.sources import shown_contents
 
 _UNSEEN = (
@@ -20,6 +21,14 @@ _MISSING_OF_PLAN = "The task names this file, and the answer does not have it. W
 _UNFENCED = "A code fence around the whole file was taken off."
 _MARKED = "Conflict markers are left in the file."
 _TOO_LONG = f"The file has more than {MAX_FILE} characters after its edits."
+
+
+def read_work(step: Step, text: str) -> tuple[Output, list[OutputFile], list[FileFault]]:
+    """The answer of an author whose last step has that text: what it says, and its files as they
+    fit what is there, with the faults of all that do not. The step has a subtask."""
+    assert step.subtask is not None  # noqa: S101 - work has one
+    answer = read_output(text_before(step) + text, mark_of(first_turn(step).pk))
+    return answer, *fit(step.subtask, answer)
 
 
 def fit(subtask: Subtask, answer: Output) -> tuple[list[OutputFile], list[FileFault]]:
