@@ -74,6 +74,15 @@ def test_what_both_have_changed_in_other_lines_is_merged(listed: Reviewer, tmp_p
     assert (folder / PATH).read_text() == BOTH
 
 
+def test_what_was_merged_is_told_though_the_answer_is_lost(on_github: Reviewer) -> None:
+    run = on_github.staged(**{PATH: OURS})
+    on_github.hosted.somebody_commits({PATH: THEIRS})
+    on_github.hosted.fail("update_ref", when="after", drop=True)
+    result = on_github.apply(run, target="default")
+    assert [(file["status"], file["merged"]) for file in result["files"]] == [("applied", True)]
+    assert [file["content"] for file in on_github.changes(run)["merged"]] == [BOTH]
+
+
 def test_a_merged_file_is_written_again_with_the_lines_of_others(
     on_github: Reviewer, tmp_path: Path
 ) -> None:
