@@ -1,7 +1,6 @@
 """The web process: dispatches `/v1`, sockets, and Django's requests."""
 
 import asyncio
-import gc
 import os
 import re
 import traceback
@@ -41,7 +40,7 @@ from server.body_limit import BodyLimit
 from server.client_limit import ClientLimit, is_for_authentication
 from server.fair_admission import FairAdmission
 from server.file_bodies import FileBodies
-from server.memory import return_free_pages
+from server.memory import collect_garbage, spare_loaded_code
 from server.request_lines import RequestLines
 from server.request_queue import RequestQueue
 from server.sign_in_queue import SignInQueue
@@ -50,7 +49,8 @@ from server.traced_requests import TracedRequests
 
 refuse_unsafe_start()
 
-# Seconds between two garbage collections.
+# Seconds between two garbage collections. An ended connection is garbage with cycles, and keeps its
+# buffers: a thousand of them kept 40 MB.
 COLLECT_SECONDS = 30.0
 
 # The paths whose bodies bring a file (POST).
@@ -210,7 +210,7 @@ async def lifespan(receive: Any, send: Any) -> None:
     except Exception:
         await send({"type": "lifespan.startup.failed", "message": traceback.format_exc()})
         return
-    collecting = asyncio.create_task(collect_garbage())
+    collecting = asyncio.create_task(collect_garbage(COLLECT_SECONDS))
     await send({"type": "lifespan.startup.complete"})
     await receive()
     collecting.cancel()
@@ -223,25 +223,6 @@ async def _start() -> None:
     metrics.start("web")
     exporters.start("web")
     await asyncio.to_thread(get_started)  # the first call does not wait for Redis
+    _ = get_resolver().url_patterns  # imports all views
     spare_loaded_code()
     begin_with_sigterm()
-
-
-async def collect_garbage() -> None:
-    """Collect regularly, because an idle process may not reach the thresholds below for hours. An
-    ended connection is garbage with cycles, and keeps its buffers: a thousand of them kept 40 MB.
-    Without the loaded code a collection takes 2 to 5 ms. What it frees lies between what stays, and
-    is returned by the page."""
-    while True:
-        await asyncio.sleep(COLLECT_SECONDS)
-        gc.collect()
-        await asyncio.to_thread(return_free_pages)
-
-
-def spare_loaded_code() -> None:
-    """Exclude the loaded code from garbage collection, and collect less often: a collection of all
-    code takes longer than most requests."""
-    _ = get_resolver().url_patterns  # imports all views
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(20_000, 20, 20)

@@ -20,6 +20,7 @@ from ai.inference.runtime import get_runtime
 from ai.provider_health import services as health
 from ai.providers import registry
 from common.database import get_database
+from server.memory import collect_garbage, spare_loaded_code
 from work.jobs.consumer_watchdog import until_stalled
 from work.jobs.poller import JobPoller
 
@@ -30,6 +31,8 @@ HAND_OVER_SECONDS = 20.0
 # Seconds after the drain for the process to end: a frozen database blocks threads for ever. Less
 # than a supervisor waits before it kills.
 LEAVE_SECONDS = 9.0
+# Seconds between two garbage collections: the rows that a transaction has read refer to each other.
+COLLECT_SECONDS = 5.0
 
 
 class Worker:
@@ -89,12 +92,15 @@ class Worker:
         self._loop = asyncio.get_running_loop()
         self._poller = JobPoller(queues)
         self._stopping = asyncio.Event()
+        spare_loaded_code()
+        collecting = asyncio.create_task(collect_garbage(COLLECT_SECONDS))
         leaving = asyncio.create_task(_leave_when_stalled(queues))
         ready.set_result(None)
         await self._stopping.wait()
         log.info("worker.draining", seconds=settings.DRAIN_SECONDS)
         _leave_in_time()
         leaving.cancel()
+        collecting.cancel()
         await self._poller.drain()
         # The calls of jobs that are left are stopped, and settle.
         get_runtime().begin_drain(seconds=0)
