@@ -34,7 +34,7 @@ class GenerationHandler(LostCallHandler, Handler):
             await CardCall(job, prepared).run()
 
 
-class CardCall(StreamedCall[None]):
+class CardCall(StreamedCall[None, Piece]):
     """The call of a card's version. Its reasoning is not shown; in a debate neither are the notes
     that come before the revised answer."""
 

@@ -133,6 +133,17 @@ PROJECT_EVENTS = [
         "more of an attempt's text",
         {**_SUBTASK_ID, "attempt": serializers.IntegerField(), **_TEXT},
     ),
+    EventType(
+        "subtask.file",
+        "its author begins a file, or has written it; whether it can be used shows at the end",
+        {
+            **_SUBTASK_ID,
+            "attempt": serializers.IntegerField(),
+            "path": _STRING,
+            "op": serializers.ChoiceField(["create", "update", "delete", "move"]),
+            "state": serializers.ChoiceField(["begun", "written"]),
+        },
+    ),
     _subtask("completed", "it has a result", "completed"),
     _subtask("failed", "it has ended without a result", "failed"),
     _subtask("skipped", "a part that it depends on has no result", "skipped"),

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
+from msgspec import Struct
+
 from ai.generations.types import Piece, cut
 from events.types import SYSTEM, USER, NewEvent, model_actor
 from projects.models import Apply, Attempt, AttemptFile, Deliverable, Run, Step, Subtask
@@ -25,6 +27,15 @@ from projects.serializers.runs import (
     run_in_event,
     subtask_in_event,
 )
+from projects.shown_text import FileState, Shown
+
+
+class Place(Struct, frozen=True):
+    """Where readers see the text of a model: in an attempt at a subtask, or in the final text."""
+
+    model: str
+    subtask_id: UUID | None = None
+    attempt: int = 0
 
 
 class Change(NewEvent, frozen=True):
@@ -116,19 +127,44 @@ def subtask_removed(subtask_id: UUID, actor: str) -> NewEvent:
     return NewEvent("subtask.removed", {"subtask_id": subtask_id}, actor)
 
 
-def deltas(step: Step, pieces: Iterable[Piece], offset: int) -> list[NewEvent]:
-    """Text of an attempt or of the final text that begins at code point `offset`."""
-    actor = model_actor(step.model)
+def place_of(step: Step) -> Place:
+    """Where readers see what a step writes."""
     if step.attempt is None:
-        return [
-            NewEvent("final.delta", {"offset": start, "text": text}, actor)
-            for start, (_, text) in cut(pieces, offset)
-        ]
-    place = {"subtask_id": step.subtask_id, "attempt": step.attempt.number}
-    return [
-        NewEvent("subtask.delta", {**place, "offset": start, "text": text}, actor)
-        for start, (_, text) in cut(pieces, offset)
-    ]
+        return Place(step.model)
+    return Place(step.model, step.subtask_id, step.attempt.number)
+
+
+def shown(place: Place, parts: Iterable[Shown], offset: int) -> list[NewEvent]:
+    """What readers see of an answer there: its text, which begins at code point `offset`, and how
+    its files go on."""
+    new_events: list[NewEvent] = []
+    for part in parts:
+        if isinstance(part, FileState):
+            new_events.append(_file_state(place, part))
+        else:
+            new_events += _deltas(place, part, offset)
+        offset += len(part.text)
+    return new_events
+
+
+def _file_state(place: Place, file: FileState) -> NewEvent:
+    data = {
+        "subtask_id": place.subtask_id,
+        "attempt": place.attempt,
+        "path": file.path,
+        "op": file.op,
+        "state": file.state,
+    }
+    return NewEvent("subtask.file", data, model_actor(place.model))
+
+
+def _deltas(place: Place, piece: Piece, offset: int) -> list[NewEvent]:
+    actor = model_actor(place.model)
+    texts = [{"offset": start, "text": text} for start, (_, text) in cut([piece], offset)]
+    if place.subtask_id is None:
+        return [NewEvent("final.delta", text, actor) for text in texts]
+    about = {"subtask_id": place.subtask_id, "attempt": place.attempt}
+    return [NewEvent("subtask.delta", {**about, **text}, actor) for text in texts]
 
 
 def review_completed(attempt: Attempt, model: str) -> NewEvent:

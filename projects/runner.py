@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from ai.generations.endings import give_up
 from ai.generations.running import LostCallHandler, StreamedCall, persist
-from ai.generations.types import TOTAL_SECONDS, Completion, Piece
+from ai.generations.types import TOTAL_SECONDS, Completion
 from ai.inference.errors import NoText
 from ai.inference.types import ChatCall
 from ai.providers.types import Delta, TextDelta
@@ -20,6 +20,7 @@ from projects.services.checks import check_answer
 from projects.services.completion import STEP
 from projects.services.preparation import Prepared, SourcesNotRead, prepare
 from projects.services.sources import read_sources
+from projects.shown_text import Shown
 from projects.types import SHOWN, StepKind
 from work.jobs.handlers import Handler
 from work.jobs.running import RunningJob
@@ -37,18 +38,19 @@ class StepHandler(LostCallHandler, Handler):
     async def run(self, job: RunningJob) -> None:
         """Make the call, unless it must not be made any more."""
         try:
-            prepared = await self._prepare(job)
+            call = await self._prepare(job)
         except DomainError as failure:
             await persist(give_up, STEP, call_id=job.id, attempt=job.attempt, failure=failure)
             return
-        if prepared is not None:
-            await StepCall(job, prepared).run()
+        if call is not None:
+            await call.run()
 
-    async def _prepare(self, job: RunningJob) -> Prepared | None:
+    async def _prepare(self, job: RunningJob) -> "StepCall | None":
         """Read what the step needs of the repository before it begins."""
         for _ in range(_MAX_READS):
             try:
-                return await persist(prepare, job_id=job.id, attempt=job.attempt)
+                prepared = await persist(prepare, job_id=job.id, attempt=job.attempt)
+                return StepCall(job, prepared) if prepared is not None else None
             except SourcesNotRead:
                 await in_outside_thread(read_sources, job.id)
         raise RepositoryUnavailable
@@ -72,21 +74,25 @@ def call_of(prepared: Prepared, *, account_id: UUID) -> ChatCall:
     )
 
 
-class StepCall(StreamedCall[None]):
-    """The call of a step. Its reasoning is not shown. Nobody waits for it: it waits for a provider
-    that is spared for a while."""
+class StepCall(StreamedCall[None, Shown]):
+    """The call of a step, of which nothing else is kept: a run has several at a time, and each of
+    their steps has read all rows of the run. Its reasoning is not shown. Nobody waits for it: it
+    waits for a provider that is spared for a while."""
 
     def __init__(self, job: RunningJob, prepared: Prepared) -> None:
         call = call_of(prepared, account_id=job.account_id)
         super().__init__(STEP, job, call, stream_id=prepared.step.run_id)
-        self._step = prepared.step
+        self._place = events.place_of(prepared.step)
+        self._kind = prepared.step.kind
+        self._is_continuing = prepared.step.continues_id is not None
+        self._reader = prepared.reader
         self._offset = prepared.offset
         self.patience = prepared.patience
 
     def completion(self, failure: DomainError | None) -> Completion:
         """The whole result. A model that has nothing to add to a cut answer has not failed."""
         whole = super().completion(failure)
-        if isinstance(whole.failure, NoText) and self._step.continues_id is not None:
+        if isinstance(whole.failure, NoText) and self._is_continuing:
             return replace(whole, failure=None)
         return whole
 
@@ -94,14 +100,15 @@ class StepCall(StreamedCall[None]):
         """Check the files of an author that has finished, before the run is held for the end."""
         runner = self.runner
         is_whole = runner is not None and failure is None and runner.finish_reason == "stop"
-        if runner is not None and is_whole and self._step.kind == StepKind.WORK:
+        if runner is not None and is_whole and self._kind == StepKind.WORK:
             await in_outside_thread(check_answer, self._id, runner.text)
 
-    def delta_events(self, pieces: Sequence[Piece], offset: int) -> list[NewEvent]:
-        return events.deltas(self._step, pieces, offset)
+    def delta_events(self, pieces: Sequence[Shown], offset: int) -> list[NewEvent]:
+        return events.shown(self._place, pieces, offset)
 
-    def shown(self, fresh: list[Delta]) -> list[Piece]:
-        if self._step.kind not in SHOWN:
+    def shown(self, fresh: list[Delta]) -> list[Shown]:
+        if self._kind not in SHOWN:
             return []
-        text = "".join(delta.text for delta in fresh if isinstance(delta, TextDelta))
-        return [Piece("text", text)] if text else []
+        return self._reader.read(
+            "".join(delta.text for delta in fresh if isinstance(delta, TextDelta))
+        )

@@ -3,11 +3,12 @@
 import re
 from collections.abc import Iterable, Iterator
 from itertools import groupby
-from typing import Literal
+from typing import ClassVar, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ai.generations.types import Piece
 from projects.outputs import ENDING, MAX_FILES, MOVES, OPENING, OPS, Op, found_in
 from projects.paths import MAX_PATH, fault_of
 
@@ -22,9 +23,10 @@ class FileState(Struct, frozen=True):
     path: str
     op: Op | Literal["move"]
     state: Literal["begun", "written"]
+    text: ClassVar[str] = ""  # as of a piece: it takes no room in what is read
 
 
-Shown = str | FileState
+Shown = Piece | FileState
 
 
 class ShownText:
@@ -32,7 +34,8 @@ class ShownText:
 
     All texts together, with that of `rest`, are the lines outside of blocks, joined by line ends:
     `read_output(answer, mark).body`, but for the whitespace around it. Nothing is held back but the
-    beginning of a line that may still become a marker, with the line end before it.
+    beginning of a line that may still become a marker, with the line end before it. A line end that
+    nothing follows is not shown.
     """
 
     def __init__(self, mark: str) -> None:
@@ -46,11 +49,11 @@ class ShownText:
 
     def read(self, text: str) -> list[Shown]:
         """What the next piece shows."""
-        return joined(self._read(text))
+        return _joined(self._read(text))
 
     def rest(self) -> list[Shown]:
         """What is held back, where the answer ends here."""
-        return joined(self._end_line())
+        return _joined(self._end_line()) if self._held else []
 
     def _read(self, text: str) -> Iterator[Shown]:
         first, *lines = text.split("\n")
@@ -68,7 +71,7 @@ class ShownText:
                 return
             part, self._held = self._line_end + line, None
         if not self._is_in_block:
-            yield part
+            yield Piece("text", part)
 
     def _needed(self, line: str) -> str:
         """What the rest of a marker can depend on: a closing line may have any number of spaces."""
@@ -86,7 +89,7 @@ class ShownText:
             self._is_in_block = True
             yield from self._open(line, opened["name"], (opened["head"] or "").strip())
         else:
-            yield "" if line is None else self._line_end + line
+            yield Piece("text", "" if line is None else self._line_end + line)
             self._line_end = "\n"
 
     def _open(self, line: str, name: str, head: str) -> Iterator[Shown]:
@@ -119,11 +122,18 @@ class _Marker(Struct, frozen=True):
         return any(each.startswith(line) for each in self.beginnings) or bool(self.found_in(line))
 
 
-def joined(shown: Iterable[Shown]) -> list[Shown]:
+def text_of(shown: Iterable[Shown]) -> str:
+    """The text alone."""
+    return "".join(part.text for part in shown)
+
+
+def _joined(shown: Iterable[Shown]) -> list[Shown]:
     """With neighbouring texts joined, and none that is empty."""
-    whole: list[Shown] = []
-    filled = (part for part in shown if part)
-    for is_text, group in groupby(filled, lambda part: isinstance(part, str)):
+    joined: list[Shown] = []
+    for is_text, group in groupby(shown, lambda part: isinstance(part, Piece)):
         parts = list(group)
-        whole += ["".join(map(str, parts))] if is_text else parts
-    return whole
+        if is_text:
+            text = text_of(parts)
+            parts = [Piece("text", text)] if text else []
+        joined += parts
+    return joined

@@ -6,8 +6,9 @@ from contextlib import suppress
 from typing import Any
 
 from ai.generations.running import StreamedCall
-from ai.generations.types import Piece
+from ai.generations.types import Piece, pieces_of
 from ai.inference.chat import ChatRunner
+from ai.providers.types import Delta
 from common.errors import DomainError
 from conversations import events
 from conversations.services.completion import REPLY
@@ -19,7 +20,7 @@ from events.types import NewEvent
 TITLE_TIMEOUT = 2.0
 
 
-class Reply(StreamedCall[dict[str, Any]]):
+class Reply(StreamedCall[dict[str, Any], Piece]):
     """The call of a reply, and the call for the title of a conversation that the reply begins."""
 
     def __init__(self, started: StartedReply) -> None:
@@ -38,6 +39,9 @@ class Reply(StreamedCall[dict[str, Any]]):
 
     def delta_events(self, pieces: Sequence[Piece], offset: int) -> list[NewEvent]:
         return events.deltas(self.started.call.model.id, pieces, offset)
+
+    def shown(self, fresh: list[Delta]) -> list[Piece]:
+        return pieces_of(fresh)
 
     def on_opened(self, runner: ChatRunner) -> None:
         if self.started.is_first:

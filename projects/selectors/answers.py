@@ -2,7 +2,9 @@
 continued by another step."""
 
 from projects.models import Attempt, Run, Step
-from projects.types import Outcome, StepKind
+from projects.outputs import mark_of
+from projects.shown_text import Shown, ShownText
+from projects.types import SHOWN, Outcome, StepKind
 
 
 def unfinished(run: Run, kind: StepKind, attempt: Attempt | None = None) -> Step | None:
@@ -54,6 +56,12 @@ def text_before(step: Step) -> str:
         Step.objects.filter(pk__in=[each.pk for each in turns]).values_list("pk", "content")
     )
     return "".join(texts[each.pk] for each in turns)
+
+
+def shown_before(step: Step) -> tuple[ShownText, list[Shown]]:
+    """The reader of an answer, which has read what a step continues, and what that shows."""
+    reader = ShownText(mark_of(first_turn(step).pk))
+    return reader, reader.read(text_before(step)) if step.kind in SHOWN else []
 
 
 def _belongs(step: Step, attempt: Attempt | None) -> bool:

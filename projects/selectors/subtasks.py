@@ -14,8 +14,9 @@ from common.consistent_reads import consistent_reads
 from common.errors import NotFound
 from events.selectors import list_data
 from projects.models import Attempt, AttemptFile, Step, Subtask
-from projects.selectors.answers import shown_from, text_before
+from projects.selectors.answers import shown_before, shown_from
 from projects.selectors.lookup import get_run
+from projects.shown_text import text_of
 from projects.types import AttemptReason, StepKind, SubtaskStatus
 
 
@@ -125,7 +126,8 @@ def view_of(subtask: Subtask, usage: Mapping[UUID, ChargeUsage], *, with_text: b
 
 def text_in_log(step: Step) -> str:
     """What the log has of a step's own text, without that which it continues."""
-    return shown_text(step)[len(text_before(step)) :]
+    _, before = shown_before(step)
+    return shown_text(step)[len(text_of(before)) :]
 
 
 def shown_text(step: Step) -> str:

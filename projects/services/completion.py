@@ -19,7 +19,7 @@ from projects.outputs import FileFault
 from projects.plans import UnsoundPlan, read_plan
 from projects.prompts.reviewing import read_review
 from projects.refusals import outcome_of
-from projects.selectors.answers import text_before, turns_before
+from projects.selectors.answers import shown_before, text_before, turns_before
 from projects.selectors.messages import refused_reply
 from projects.selectors.spending import left_to_write
 from projects.selectors.subtasks import text_in_log
@@ -28,11 +28,13 @@ from projects.services.advance import advance
 from projects.services.locks import lock_step
 from projects.services.log import append_events
 from projects.services.staging import read_work
+from projects.shown_text import text_of
 from projects.types import (
     CONTINUED,
     ENDED,
     MAX_CONTINUATIONS,
     MAX_READS,
+    SHOWN,
     AttemptReason,
     Outcome,
     StepKind,
@@ -67,7 +69,8 @@ class StepOutput(Output[Step, None]):
         if row is None:
             return
         run = row.run
-        new_events = [*completion.unsent, *_finish(row, completion)]
+        _write(row, completion)
+        new_events = [*completion.unsent, *_last_shown(row), *_finish(row)]
         next_events, usage = advance(run), events.usage_updated()
         # The event that ends a run is its last one.
         new_events += [usage, *next_events] if run.status in ENDED else [*next_events, usage]
@@ -85,9 +88,18 @@ def _cost(step: Step) -> list[NewEvent]:
     return [events.subtask_event("updated", step.subtask)] if step.subtask is not None else []
 
 
-def _finish(step: Step, completion: Completion) -> list[NewEvent]:
-    """Write the end of a step, and what it means for what it was about. Returns the events."""
-    _write(step, completion)
+def _last_shown(step: Step) -> list[NewEvent]:
+    """The events of what waited for the rest of its line, where the answer is complete."""
+    is_off_the_plan = step.kind == StepKind.WORK and step.attempt is None
+    if step.outcome != Outcome.DONE or step.goes_on or step.kind not in SHOWN or is_off_the_plan:
+        return []
+    reader, before = shown_before(step)
+    offset = len(text_of([*before, *reader.read(step.content)]))
+    return events.shown(events.place_of(step), reader.rest(), offset)
+
+
+def _finish(step: Step) -> list[NewEvent]:
+    """Write what the end of a step means for what it was about. Returns the events."""
     if step.goes_on:
         return _cost(step)
     if step.run.status in ENDED and step.kind not in (StepKind.WORK, StepKind.FINAL):

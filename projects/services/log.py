@@ -12,7 +12,9 @@ from projects.selectors.runs import RunView, read_views
 # What changes the row of a run in a list, but for the second. What a step costs is in the list with
 # the next of them.
 _CHANGES_THE_ROW = ("run.", "subtask.", "plan.")
-_NOT_THE_ROW = frozenset({"subtask.delta", "subtask.updated", "run.updated", "run.phase"})
+_NOT_THE_ROW = frozenset(
+    {"subtask.delta", "subtask.file", "subtask.updated", "run.updated", "run.phase"}
+)
 
 
 def append_events(*, run: Run, events: Sequence[NewEvent]) -> None:

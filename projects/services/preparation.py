@@ -1,5 +1,6 @@
 """What happens to a run when one of its steps begins."""
 
+from collections.abc import Sequence
 from typing import Final
 from uuid import UUID
 
@@ -8,7 +9,6 @@ from msgspec import Struct
 
 from ai.catalog.selectors import get_catalog
 from ai.catalog.types import Model
-from ai.generations.types import Piece
 from ai.inference.errors import CallCancelled
 from ai.provider_health.errors import ProviderNotAvailable
 from ai.providers.types import Message
@@ -19,13 +19,14 @@ from projects import events
 from projects.errors import RunHeld
 from projects.models import Run, Step
 from projects.prompts.delimiters import headings_of
-from projects.selectors.answers import shown_from, text_before
+from projects.selectors.answers import shown_before, shown_from
 from projects.selectors.prompts import messages_for
 from projects.selectors.sources import lacks_sources
 from projects.selectors.spending import output_bound_of
 from projects.selectors.substitutes import substitute_of
 from projects.services.locks import lock_step_alone
 from projects.services.log import append_events
+from projects.shown_text import Shown, ShownText, text_of
 from projects.types import ENDED, RunStatus, StepKind, SubtaskStatus
 from work.jobs import services as jobs
 from work.jobs.models import Job
@@ -45,15 +46,16 @@ class SourcesNotRead(Exception):
 
 
 class Prepared(Struct, frozen=True, kw_only=True):
-    """A step that is about to be made. `group_id` is that of its charge; `offset` is the number of
-    characters that readers see of what it continues; `patience` are the seconds that it waits for a
-    provider that is spared for a while."""
+    """A step that is about to be made. `group_id` is that of its charge; `reader` has read what it
+    continues, of which readers see `offset` characters; `patience` are the seconds that it waits
+    for a provider that is spared for a while."""
 
     step: Step
     model: Model
     messages: tuple[Message, ...]
     max_output_tokens: int
     group_id: UUID | None
+    reader: ShownText
     offset: int
     patience: float
 
@@ -81,7 +83,7 @@ def prepare(*, job_id: UUID, attempt: int) -> Prepared | None:
     if lacks_sources(step):
         raise SourcesNotRead
     messages = messages_for(step, model)
-    before = text_before(step)
+    reader, before = shown_before(step)
     if step.status == SubtaskStatus.QUEUED:
         step.result = {"sections": headings_of(messages[0].text)}
         append_events(run=step.run, events=_begin(step, before))
@@ -91,19 +93,20 @@ def prepare(*, job_id: UUID, attempt: int) -> Prepared | None:
         messages=messages,
         max_output_tokens=output_bound_of(step, model, messages),
         group_id=step.run.pk if step.run.budget is not None else None,
-        offset=len(before),
+        reader=reader,
+        offset=len(text_of(before)),
         patience=_PATIENCE if substitute_of(step) is None else _PATIENCE_BESIDE_SUBSTITUTES,
     )
 
 
-def _begin(step: Step, before: str) -> list[NewEvent]:
-    """Returns the events. `before` is what the step continues."""
+def _begin(step: Step, before: Sequence[Shown]) -> list[NewEvent]:
+    """Returns the events. `before` is what readers see of what the step continues."""
     run = step.run
     step.status = SubtaskStatus.RUNNING
     step.first_seq = get_last_seq(run.pk)
     new_events = _start(run)
     if before and shown_from(step).pk == step.pk:
-        new_events += events.deltas(step, [Piece("text", before)], 0)
+        new_events += events.shown(events.place_of(step), before, 0)
     if step.kind in _RECEIVERS:
         new_events += _deliver(step)
     step.save(update_fields=["status", "first_seq", "result"])

@@ -40,7 +40,7 @@ def _changes(picture: Picture, kind: str, data: Picture) -> Picture:
             return {"subtasks": [_with_text(each, data) for each in picture["subtasks"]]}
         case "subtask", "subtask.removed":
             return _without(picture, data["subtask_id"])
-        case "subtask", _:
+        case "subtask", _ if "subtask" in data:
             subtasks = _put(picture["subtasks"], data["subtask"])
             return {"subtasks": _ordered(subtasks, picture["plan"])}
         case "deliverable", _:

@@ -115,6 +115,7 @@ def test_an_attempt_is_reviewed_and_revised_before_its_subtask_completes() -> No
         for event_type, _, data in log(run)
         if str(prices.pk) in (data.get("subtask_id"), data.get("subtask", {}).get("id"))
         and event_type not in ("subtask.delta", "subtask.updated", "subtask.created")
+        and event_type != "subtask.file"
     ]
     assert words == [
         ("subtask.started", "initial"),
@@ -124,6 +125,20 @@ def test_an_attempt_is_reviewed_and_revised_before_its_subtask_completes() -> No
         ("subtask.completed", None),
         ("file.staged", None),
     ]
+
+
+def test_each_attempt_tells_its_files_beside_its_text() -> None:
+    run = finished_demo_run()
+    told = [data for name, _, data in log(run) if name == "subtask.file"]
+    prices = next(row for row in run.rows.subtasks.values() if row.key == "prices")
+    seen = [
+        (data["attempt"], data["path"], data["op"], data["state"])
+        for data in told
+        if data["subtask_id"] == str(prices.pk)
+    ]
+    states = [("prices.csv", "create", state) for state in ("begun", "written")]
+    assert seen == [(number, *state) for number in (1, 2) for state in states]
+    assert not any("@@" in data["text"] for name, _, data in log(run) if name == "subtask.delta")
 
 
 def test_texts_and_files_are_delivered_as_drafts_until_the_run_completes() -> None:

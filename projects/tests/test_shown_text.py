@@ -3,13 +3,16 @@
 import tracemalloc
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
+from tracemalloc import Filter
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ai.generations.types import Piece
+from projects import shown_text
 from projects.outputs import MAX_FILES, read_output
-from projects.shown_text import FileState, Shown, ShownText, joined
+from projects.shown_text import FileState, Shown, ShownText, text_of
 from projects.tests.test_outputs import HOSTILE, LINES, MARK, block, move
 
 # Lines as hostile as they come: markers of this answer and of others, whole and broken.
@@ -38,12 +41,13 @@ def pieces(answer: str, cuts: Iterable[int]) -> Iterator[str]:
 def shown(parts: Iterable[str]) -> list[Shown]:
     """All that the pieces show; neighbouring texts are joined."""
     reader = ShownText(MARK)
-    seen = [part for piece in parts for part in reader.read(piece)] + reader.rest()
-    return joined(seen)
-
-
-def text_of(seen: Iterable[Shown]) -> str:
-    return "".join(part for part in seen if isinstance(part, str))
+    seen: list[Shown] = []
+    for part in (*(part for piece in parts for part in reader.read(piece)), *reader.rest()):
+        if isinstance(part, Piece) and seen and isinstance(seen[-1], Piece):
+            seen[-1] = Piece("text", seen[-1].text + part.text)
+        else:
+            seen.append(part)
+    return seen
 
 
 def told(answer: str) -> list[FileState]:
@@ -91,15 +95,15 @@ def test_files_are_told_where_they_stand() -> None:
         ]
     )
     assert shown([answer]) == [
-        "# Tea",
+        Piece("text", "# Tea"),
         FileState("tea.py", "create", "begun"),
         FileState("tea.py", "create", "written"),
-        "\nIt sells tea.",
+        Piece("text", "\nIt sells tea."),
         FileState("new.py", "move", "begun"),
         FileState("new.py", "move", "written"),
         FileState("gone.txt", "delete", "begun"),
         FileState("gone.txt", "delete", "written"),
-        "\nThe end.",
+        Piece("text", "\nThe end."),
     ]
 
 
@@ -112,10 +116,11 @@ def test_a_file_is_told_as_soon_as_its_first_line_is_there() -> None:
 
 
 def test_the_answer_may_end_anywhere() -> None:
+    tea = Piece("text", "Tea")
     begun, written = FileState("a", "create", "begun"), FileState("a", "create", "written")
-    assert shown([f"Tea\n@@FILE {MARK} create a\nx"]) == ["Tea", begun]
-    assert shown([f"Tea\n@@FILE {MARK} create a\nx\n@@END {MARK}"]) == ["Tea", begun, written]
-    assert shown(["Tea\n@@FI"]) == ["Tea\n@@FI"]
+    assert shown([f"Tea\n@@FILE {MARK} create a\nx"]) == [tea, begun]
+    assert shown([f"Tea\n@@FILE {MARK} create a\nx\n@@END {MARK}"]) == [tea, begun, written]
+    assert shown(["Tea\n@@FI"]) == [Piece("text", "Tea\n@@FI")]
 
 
 @pytest.mark.parametrize(
@@ -136,12 +141,14 @@ def test_endless_lines_take_neither_memory_nor_time() -> None:
     assert read_output(answer, MARK).body == ""
     reader = ShownText(MARK)
     tracemalloc.start()
-    seen = [
-        part
-        for start in range(0, len(answer), 50)
-        for part in reader.read(answer[start : start + 50])
-    ]
-    _, peak = tracemalloc.get_traced_memory()
+    for number, start in enumerate(range(0, len(answer), 50)):
+        assert reader.read(answer[start : start + 50]) == []
+        assert number % 2_000 or kept() < 10_000
     tracemalloc.stop()
-    assert (seen, reader.rest()) == ([], [])
-    assert peak < 500_000
+    assert reader.rest() == []
+
+
+def kept() -> int:
+    """Bytes of what the reader has made and keeps."""
+    made = tracemalloc.take_snapshot().filter_traces([Filter(True, shown_text.__file__)])
+    return sum(each.size for each in made.statistics("filename"))

@@ -120,12 +120,12 @@ class Told(World):
     def _answer(self, step: Step, place: tuple[str, str], number: int) -> None:
         """End the step; `number` counts those of its place."""
         if place == ("work", "lost"):
-            self._conclude(step, "released", Completion(failure=UpstreamFailed()))
+            self.conclude(step, "released", Completion(failure=UpstreamFailed()))
             return
         if place == ("review", "mine") and number == 2:
             self._say("WORDLATER")
         text = self._text(place, number, mark_of(step.pk))
-        self._conclude(step, "settled", Completion(content=text, finish_reason="stop"))
+        self.conclude(step, "settled", Completion(content=text, finish_reason="stop"))
 
     def _text(self, place: tuple[str, str], number: int, mark: str) -> str:
         match place, number:

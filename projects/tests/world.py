@@ -128,14 +128,14 @@ class World:
         text = (ODD if fate == "odd" else GOOD)[StepKind(step.kind)]
         match fate:
             case "good" | "odd":
-                self._conclude(step, "settled", Completion(content=text, finish_reason="stop"))
+                self.conclude(step, "settled", Completion(content=text, finish_reason="stop"))
             case "cut":
                 cut = Completion(content=text[: len(text) // 2] or text, finish_reason="length")
-                self._conclude(step, "settled", cut)
+                self.conclude(step, "settled", cut)
             case "fails":
-                self._conclude(step, "released", Completion(failure=UpstreamFailed()))
+                self.conclude(step, "released", Completion(failure=UpstreamFailed()))
             case "breaks off":
-                self._conclude(
+                self.conclude(
                     step, "settled", Completion(content="The s", failure=AnswerInterrupted())
                 )
             case "dies" | "drains":
@@ -149,7 +149,8 @@ class World:
                 )
                 give_up(STEP, call_id=step.pk, attempt=1, failure=refusal)
 
-    def _conclude(self, step: Step, status: Any, completion: Completion) -> None:
+    def conclude(self, step: Step, status: Any, completion: Completion) -> None:
+        """The call of a step ends."""
         cost = COST if status == "settled" else 0
         units: Units = {"tokens_in": 5, "tokens_out": 10} if cost else {}
         conclude(

@@ -12,7 +12,7 @@ from accounts.models import User
 from ai.catalog.pricing import token_cost
 from ai.catalog.types import TokenPrice
 from ai.generations.endings import conclude
-from ai.generations.types import Completion, Piece
+from ai.generations.types import Completion
 from ai.inference.holds import hold_request
 from ai.providers.token_estimate import estimate_text
 from ai.providers.tokens import estimate_input
@@ -25,7 +25,7 @@ from projects.selectors.candidate_models import roster_of
 from projects.services import runs
 from projects.services.completion import STEP
 from projects.services.preparation import prepare
-from projects.types import MAX_PARALLEL, MAX_SUBTASKS, SHOWN, StepKind
+from projects.types import MAX_PARALLEL, MAX_SUBTASKS, SHOWN
 from simulator import projects as simulator
 from work.jobs.models import Job
 
@@ -76,7 +76,7 @@ def carry_out(user: User, step: Step) -> None:
     tokens = (estimate_input(prepared.messages), estimate_text(text))
     price = prepared.model.price
     assert isinstance(price, TokenPrice)  # noqa: S101 - a chat model
-    shown = [Piece("text", text)] if StepKind(step.kind) in SHOWN else []
+    shown = prepared.reader.read(text) if step.kind in SHOWN else []
     conclude(
         STEP,
         call_id=step.pk,
@@ -91,6 +91,6 @@ def carry_out(user: User, step: Step) -> None:
         completion=Completion(
             content=text,
             finish_reason="stop",
-            unsent=events.deltas(prepared.step, shown, 0),
+            unsent=events.shown(events.place_of(prepared.step), shown, 0),
         ),
     )

@@ -5,7 +5,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, Generic, ParamSpec, TypeVar
+from typing import Any, Generic, ParamSpec, Protocol, TypeVar
 from uuid import UUID
 
 import structlog
@@ -14,7 +14,7 @@ from django.db import InterfaceError, OperationalError
 from msgspec.structs import replace
 
 from ai.generations.endings import Output, View, conclude, give_up, release_readers
-from ai.generations.types import Completion, Piece, completion_of, pieces_of
+from ai.generations.types import Completion, completion_of
 from ai.inference.chat import ChatRunner
 from ai.inference.errors import CallCancelled, CallInterrupted
 from ai.inference.services import admit, open_chat
@@ -32,6 +32,16 @@ log = structlog.get_logger(__name__)
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+
+class HasText(Protocol):
+    """A part of what readers see of a call. Its text, which may be empty, counts in the offsets."""
+
+    @property
+    def text(self) -> str: ...
+
+
+Part = TypeVar("Part", bound=HasText)
 
 # Seconds between two appends of new text to the stream.
 APPEND_SECONDS = 0.2
@@ -55,7 +65,7 @@ async def persist(step: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     return await in_thread(step, *args, **kwargs)
 
 
-class StreamedCall(ABC, Generic[View]):
+class StreamedCall(ABC, Generic[View, Part]):
     """Makes a chat call for a job, appends its text to a stream, obeys the job's signals, and ends.
 
     `opened` is set when `runner` exists, or will never exist. `over` is set when `view`, the last
@@ -78,19 +88,19 @@ class StreamedCall(ABC, Generic[View]):
         self._is_settling = False
         self._is_concluding = False
         self._collected = 0  # the deltas of the runner
-        self._pending: list[Piece] = []  # deltas that are not in the stream yet
+        self._pending: list[Part] = []  # what is not in the stream yet
         self._offset = 0  # the number of code points in the stream
         self._appending = asyncio.Lock()
 
     # --- What each kind of call brings ------------------------------------------------------------
 
     @abstractmethod
-    def delta_events(self, pieces: Sequence[Piece], offset: int) -> list[NewEvent]:
+    def delta_events(self, pieces: Sequence[Part], offset: int) -> list[NewEvent]:
         """The events of `pieces`; the first piece begins at code point `offset`."""
 
-    def shown(self, fresh: list[Delta]) -> list[Piece]:
+    @abstractmethod
+    def shown(self, fresh: list[Delta]) -> list[Part]:
         """The part of the new deltas that readers see."""
-        return pieces_of(fresh)
 
     def completion(self, failure: DomainError | None) -> Completion:
         """The whole result of the call."""

@@ -142,7 +142,8 @@ FIELDS: dict[str, dict[str, Any]] = {
     },
     (
         "ProjectAppliedFile ProjectAttemptFile ProjectFile ProjectFileInEvent "
-        "ProjectFileWithContent ProjectMergedFile ProjectStagedFile listRunFiles"
+        "ProjectFileWithContent ProjectMergedFile ProjectStagedFile ProjectSubtaskFileData "
+        "listRunFiles"
     ): {"path": "guide/tides.md"},
     "ProjectApplyCounts": {"failed": 0, "skipped": 0},
     "ProjectApplyResult": {

@@ -69,6 +69,7 @@ ACTORS = {
             "project.plan.created",
             "project.subtask.created",
             "project.subtask.delta",
+            "project.subtask.file",
             "project.final.started",
             "project.final.ended",
             "project.final.delta",

@@ -35,7 +35,10 @@ SPECTACULAR_SETTINGS = {
     "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     "ENUM_NAME_OVERRIDES": {
         "ApplyTarget": ["default", "branch"],
-        "AttemptReason": ["initial", "restart", "revision", "stale", "reassign", "replace"],
+        "AttemptReason": [
+            *("initial", "restart", "revision", "stale", "reassign", "replace"),
+            *("retry", "fallback"),
+        ],
         "AttemptSource": ["model", "user"],
         "CardKind": "council.models.Card.Kind",
         "CardSource": "council.models.Version.Source",
