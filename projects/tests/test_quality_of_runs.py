@@ -17,12 +17,13 @@ from tests.service import Web
 OBEDIENT = CONDITIONS[0]
 
 
-@pytest.mark.parametrize("name", ["two_files"])
+@pytest.mark.parametrize("name", ["report", "two_files"])
 def test_obedient_authors_solve_a_task(
     name: str, principal: NewPrincipal, web: Web, simulator: RunningSimulator, tmp_path: Path
 ) -> None:
-    """What its README says has to reach the planner, the first author, and by the result of that
-    the second one. Its judge runs the code that comes out, where it can be confined."""
+    """The facts of uploads have to reach three authors, and by them the final text. What a README
+    says has to reach the planner, the first author, and by the result of that the second one; the
+    judge runs the code that comes out, where it can be confined."""
     [task] = [each for each in tasks() if each.name == name]
     order = Ordered(task, OBEDIENT, number=0, seed=1, confined=not why_not(tmp_path))
     headers = {"Authorization": f"Bearer {principal().token}"}
