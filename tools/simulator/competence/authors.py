@@ -13,9 +13,14 @@ _ODD_PLACES = ("/{}", "../{}", "result/{}")
 
 
 def parts_of(knowledge: Knowledge, shown: Shown) -> list[Part]:
-    """The part of the task, or all of them where the task is the goal itself."""
+    """The part of the task, with what messages and notes ask for in it; all parts where the task is
+    the goal itself."""
     part = part_of(knowledge, shown)
-    return [part] if part is not None else knowledge.planned
+    if part is None:
+        return knowledge.planned
+    told = "\n".join(shown.section(tag) for tag in ("task", "notes", "messages", "review"))
+    asked = [each for each in knowledge.replies if re.search(each.asks, told)]
+    return [part, *(knowledge.part(each.adds) for each in asked if each.part == part.key)]
 
 
 def text_of(parts: Sequence[Part], knowledge: Knowledge, facts: dict[str, str]) -> str:

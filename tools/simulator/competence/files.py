@@ -41,7 +41,8 @@ def files_of(
         if known.rename is not None:
             written += _renamed(known.rename, contents, path)
         elif known.old is not None:
-            written.append(_edited(known, path, knowledge, contents, facts))
+            edited = _edited(known, path, knowledge, contents, facts)
+            written += [edited] if edited is not None else []
         else:
             content = _made(known, knowledge, shown, contents, facts)
             written.append(Written(path, content, is_new=path not in contents))
@@ -66,8 +67,9 @@ def _edited(
     knowledge: Knowledge,
     contents: dict[str, str],
     facts: dict[str, str],
-) -> Written:
-    """An edit of the file as it was shown. Who has not seen it writes it anew, from nothing."""
+) -> Written | None:
+    """An edit of the file as it was shown; None where that has been made. Who has not seen it
+    writes it anew, from nothing."""
     old = (known.old or "").strip("\n")
     new = filled(known.new, knowledge, facts).strip("\n")
     content = contents.get(path)
@@ -75,8 +77,7 @@ def _edited(
         return Written(path, new, is_new=True)
     if old in content:
         return Written(path, edits=((old, new),))
-    # It is mended already, or is another file than the author knows how to mend.
-    return Written(path, content)
+    return None
 
 
 def _renamed(renaming: Renaming, contents: dict[str, str], path: str) -> list[Written]:

@@ -143,6 +143,8 @@ def _changes(
     if status == _BEGUN:
         return {"notes": [{"subtask": reply.part, "text": words}]}
     if status in _OPEN:
+        if "add_to_instructions" in shown.first:
+            return {"change": [{"key": reply.part, "add_to_instructions": words}]}
         before = _instructions(knowledge.part(reply.part), knowledge, shown, facts)
         return {"change": [{"key": reply.part, "instructions": f"{before} {words}".strip()}]}
     subtask = _subtask(added, knowledge, shown, facts)

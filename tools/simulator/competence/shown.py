@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from html import unescape
 
 from simulator.competence.knowledge import Knowledge
-from simulator.functions import Result
 
 _OPENING = re.compile(r'^<(\w+)((?: \w+="[^"\n]*")*)>\n', re.MULTILINE)
 _ATTRIBUTE = re.compile(r'(\w+)="([^"]*)"')
@@ -27,14 +26,13 @@ class Section:
 
 class Shown:
     """The messages of others: the first one and, where there is one, the latest; what stands
-    between them are answers of one's own. `results` are those of calls."""
+    between them are answers of one's own. `hears_all`: they are results of calls."""
 
-    def __init__(self, texts: Sequence[str], results: Sequence[Result] = ()) -> None:
-        others = [*texts[:1], *texts[1:][-1:]]
+    def __init__(self, texts: Sequence[str], *, hears_all: bool = False) -> None:
+        others = texts if hears_all else [*texts[:1], *texts[1:][-1:]]
         self.first = texts[0] if texts else ""
         self.sections = [each for text in others for each in _sections(text)]
-        told = [_OWN.sub("", text) for text in others]
-        self.text = "\n".join([*told, *(result.text for result in results)])
+        self.text = "\n".join(_OWN.sub("", text) for text in others)
         self.files = {
             each.attributes["name"]: _plain(each.text)
             for each in self.sections

@@ -1,18 +1,16 @@
 """One call of somebody who knows a task."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from simulator import projects
-from simulator.competence import authors, knowledge, planners
+from simulator.competence import authors, calling, knowledge, planners
 from simulator.competence.knowledge import Knowledge
 from simulator.competence.shown import Shown
 from simulator.competence.slips import Slip
 from simulator.functions import FunctionCall, Task
 
 REFUSED = "I can't help with that."
-_MARK = re.compile(r"^@@SUMMARY (\S+)$|The mark is (\S+) now\.", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +28,8 @@ def turn_of(name: str, texts: Sequence[str], slip: Slip | None, task: Task | Non
         return None
     if slip is not None and slip.mistake == "refusal":
         return Turn(REFUSED)
+    if task is not None and task.offer is not None and projects.calls_functions(texts):
+        return Turn("", calling.next_calls(known, texts, task.offer, slip))
     return Turn(_text(step, known, texts, slip))
 
 
@@ -39,15 +39,10 @@ def _text(step: projects.Kind, known: Knowledge, texts: Sequence[str], slip: Sli
         case "plan":
             return planners.plan(known, shown, slip)
         case "work":
-            return authors.work(known, shown, _mark(texts[-1]), slip)
+            return authors.work(known, shown, projects.with_mark("{mark}", texts), slip)
         case "review":
             return planners.review(known, shown)
         case "reply":
             return planners.reply(known, shown)
         case "final":
             return planners.final(shown, known)
-
-
-def _mark(text: str) -> str:
-    found = _MARK.search(text)
-    return (found[1] or found[2]) if found else ""
