@@ -113,17 +113,27 @@ def steer(arrival: Arrival, texts: list[str], question: str) -> Exchange:
         arrival.memory.journal.marked(options.marker)
     ):
         options = steering.without_fault(options)
-    slip = _slip(arrival, options, place)
+    slip = _slip(arrival, options, place, texts)
     options = options if slip is None else slips.with_fault(options, slip)
     options = arrival.memory.outages.get(call.model, options)
     return Exchange(call, arrival.provider, options, arrival.connection, slip)
 
 
-def _slip(arrival: Arrival, options: Steering, place: steering.Place) -> Slip | None:
-    """The mistake of a clumsy author in this call, which is marked with its step and subtask."""
+def _slip(
+    arrival: Arrival, options: Steering, place: steering.Place, texts: list[str]
+) -> Slip | None:
+    """The mistake of a clumsy author in this call, which is marked with its step and subtask. The
+    turns of one that calls functions belong to the answer that it has begun."""
     if options.clumsy is None or place.step is None:
         return None
     call, journal = arrival.call, arrival.memory.journal
-    call.marker = f"{options.marker} {place.step} {place.subtask}".strip()
-    before = len(journal.marked(call.marker)) - 1
-    return slips.slip_of(options.clumsy, place.step, place.subtask, before)
+    asked = f"{options.marker} {place.step} {place.subtask}".strip()
+    turn = f"{asked} (turn)"
+    call.marker = turn if projects.is_turn(texts) else asked
+    answers = journal.marked(asked)
+    if not projects.calls_functions(texts) or not answers:
+        return slips.slip_of(options.clumsy, place.step, place.subtask, max(0, len(answers) - 1))
+    begun = answers[-1].started_at
+    turns = sum(each.started_at > begun for each in journal.marked(turn))
+    before = len(answers) - 1
+    return slips.slip_in_turn(options.clumsy, place.step, place.subtask, before, turns)

@@ -15,12 +15,14 @@ Kind = Literal["plan", "work", "review", "reply", "final"]
 
 _SECTION = re.compile(r"<(\w+)[^<>]*>\n(.*?)\n</\1>", re.DOTALL)
 _MARK = re.compile(r"^@@SUMMARY (\S+)$|The mark is (\S+) now\.", re.MULTILINE)
+_BY_CALLS = "You work on the repository by calling functions."
 _ROSTER = re.compile(r"^(\S+): by ([^,\n]+), price", re.MULTILINE)
 _MOST = re.compile(r"At most (\d+) subtasks")
 _FILES = re.compile(r"^Files to write: (.*)$", re.MULTILINE)
 _MONEY = re.compile(r"\b(?:price|cost|budget)", re.IGNORECASE)
 _GO_ON = "The output limit has cut your answer there."
 _REVISED = "Every price names its tax."
+_REVISION = "The mark is "
 
 # By the first word of a goal that they match: key, title, dependencies, files, what is delivered.
 _Part = tuple[str, str, tuple[str, ...], tuple[str, ...], str]
@@ -80,6 +82,16 @@ def kind_of(texts: Sequence[str]) -> Kind | None:
     if _MARK.search(last) and "<task>" in texts[0]:
         return "work"
     return "final" if "Make one result of their parts" in last else None
+
+
+def calls_functions(texts: Sequence[str]) -> bool:
+    """Is this the conversation of an author that works by calls of functions?"""
+    return bool(texts) and "<task>" in texts[0] and _BY_CALLS in texts[0]
+
+
+def is_turn(texts: Sequence[str]) -> bool:
+    """Is it a further turn of an author that calls functions, and no new answer?"""
+    return calls_functions(texts) and len(texts) > 1 and _REVISION not in texts[-1]
 
 
 def task_of(texts: Sequence[str]) -> str:

@@ -9,18 +9,19 @@ from simulator.competence.files import Written, files_of
 from simulator.competence.knowledge import Knowledge, Part, SymbolRead
 from simulator.competence.shown import Shown
 from simulator.competence.slips import Slip
-from simulator.functions import FunctionCall, Offer
+from simulator.functions import FunctionCall, Task
 
 _READ = re.compile(r"(\S+), lines (\d+) to (\d+) of \d+:\n")
 _FOUND = re.compile(r"^(\S+?):\d+: ", re.MULTILINE)
 
 
 def next_calls(
-    knowledge: Knowledge, texts: Sequence[str], offer: Offer, slip: Slip | None
+    knowledge: Knowledge, texts: Sequence[str], task: Task, slip: Slip | None
 ) -> tuple[FunctionCall, ...]:
-    """The calls of the next turn."""
-    author = _Author(knowledge, texts)
-    if {function.name for function in offer.functions} != {"finish"}:
+    """The calls of the next turn, of the functions that are offered."""
+    author = _Author(knowledge, texts, [result.text for result in task.results])
+    functions = task.offer.functions if task.offer is not None else ()
+    if {function.name for function in functions} != {"finish"}:
         for calls in (author.searches(), author.reads(), author.changes(slip)):
             if calls:
                 return tuple(FunctionCall.of(name, arguments) for name, arguments in calls)
@@ -33,10 +34,13 @@ _Call = tuple[str, dict[str, str]]
 class _Author:
     """One turn of the conversation."""
 
-    def __init__(self, knowledge: Knowledge, texts: Sequence[str]) -> None:
+    def __init__(self, knowledge: Knowledge, texts: Sequence[str], results: Sequence[str]) -> None:
+        """`results` are those since the last question, which is the last of the texts; some of the
+        others are results as well."""
+        others = [text for text in texts[1:] if not any(result in text for result in results)]
         self._knowledge = knowledge
-        self._heard = "\n".join(texts[1:])
-        self._shown = Shown(texts, hears_all=True)
+        self._heard = "\n".join([*others, *results])
+        self._shown = Shown([*texts[:1], *others, *results], hears_all=True)
         self._read = dict(_contents(self._heard))
         self._contents = {**self._shown.files, **self._read}
         self._parts = parts_of(knowledge, self._shown)

@@ -75,7 +75,7 @@ def _edited(
     content = contents.get(path)
     if content is None:
         return Written(path, new, is_new=True)
-    if old in content:
+    if new not in content and old in content:
         return Written(path, edits=((old, new),))
     return None
 

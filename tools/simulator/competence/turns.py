@@ -1,7 +1,7 @@
 """One call of somebody who knows a task."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from simulator import projects
 from simulator.competence import authors, calling, knowledge, planners
@@ -29,7 +29,10 @@ def turn_of(name: str, texts: Sequence[str], slip: Slip | None, task: Task | Non
     if slip is not None and slip.mistake == "refusal":
         return Turn(REFUSED)
     if task is not None and task.offer is not None and projects.calls_functions(texts):
-        return Turn("", calling.next_calls(known, texts, task.offer, slip))
+        calls = calling.next_calls(known, texts, task, slip)
+        if slip is not None and slip.mistake == "bad_arguments":
+            calls = tuple(replace(call, arguments=call.arguments[:-1]) for call in calls)
+        return Turn("", calls)
     return Turn(_text(step, known, texts, slip))
 
 
