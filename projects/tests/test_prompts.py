@@ -1,5 +1,6 @@
 """The prompts of a run: what stands in them, and that no text escapes from its section."""
 
+import json
 import re
 from collections.abc import Callable
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import pytest
 
 from common.prompt_delimiters import ENTITIES
-from projects.prompts.cutting import cut_to
+from projects.prompts.cutting import cut_to, lines_within, newest_within
 from projects.prompts.delimiters import TAGS
 from projects.prompts.finishing import FinalContext, final_prompt
 from projects.prompts.planning import (
@@ -214,6 +215,67 @@ def test_a_file_without_room_is_named() -> None:
     prompt = work_prompt(context(inputs=inputs, room=500))
     assert "[2000 characters, left out for want of room.]" in prompt
     assert '<file name="small.txt">\ny\n</file>' in prompt
+
+
+def test_of_many_messages_the_newest_are_shown_and_the_others_counted() -> None:
+    assert newest_within(10, ["one", "two", "three"]) == [
+        "[1 earlier, left out for want of room.]",
+        "two",
+        "three",
+    ]
+    assert newest_within(3, ["one", "three"]) == [
+        "[1 earlier, left out for want of room.]",
+        "thr\n[These are the first 3 of 5 characters.]",
+    ]
+    assert newest_within(0, []) == []
+
+
+def test_of_a_long_digest_whole_lines_are_shown() -> None:
+    assert lines_within(100, "a\nb") == "a\nb"
+    assert lines_within(5, "aa\nbb\ncc\ndd") == "aa\n[3 more lines, left out for want of room.]"
+    assert lines_within(0, "aa\nbb") == "[2 more lines, left out for want of room.]"
+
+
+def test_a_part_without_room_is_named_with_what_is_left_out_of_it() -> None:
+    line = part_line(fields={"key": "k", "title": "t", "instructions": "x" * 500}, result="r")
+    shown = json.loads(line.text(100))
+    assert shown == {
+        "key": "k",
+        "title": "t",
+        "status": "queued",
+        "result": "r",
+        "left out for want of room": ["instructions"],
+    }
+    assert json.loads(line.text(0))["key"] == "k"
+
+
+@pytest.mark.parametrize("room", [0, 1, 300, 5_000])
+def test_a_prompt_keeps_to_its_room(room: int) -> None:
+    long = "word " * 20_000
+    head = UploadHead(name="u", media_type="text/plain", size=1, text=long)
+    prompts = [
+        plan(repository=f"{long}\n{long}", uploads=[head], messages=[long], room=room),
+        reply(
+            parts=[part_line(fields={"key": "k", "instructions": long}, result=long)],
+            messages=[long],
+            earlier=[Turn("message", long), Turn("reply", long)],
+            final_text=long,
+            repository=f"{long}\n{long}",
+            room=room,
+        ),
+        review(
+            body=long,
+            files=[ReviewFile(path="p", op="update", content=long, diff=long)],
+            messages=[long],
+            inputs=[result(body=long)],
+            sources={"s": long},
+            uploads={"u": long},
+            room=room,
+        ),
+        final(results=[result(body=long)], messages=[long], room=room),
+        work_prompt(context(inputs=[result(body=long)], notes=[long], sources={}, room=room)),
+    ]
+    assert [len(prompt) for prompt in prompts if len(prompt) > 2 * room + 8_000] == []
 
 
 # --- Answers --------------------------------------------------------------------------------------
