@@ -86,6 +86,14 @@ class GroupBudgetExceeded(PaymentRequired):
     message = "This request may cost more than is left of the budget that it counts against."
 
 
+class BudgetBelowSpent(Exception):
+    """A group has billed and holds `spent` nano-USD: more than the budget that it is to have."""
+
+    def __init__(self, spent: int) -> None:
+        super().__init__(spent)
+        self.spent = spent
+
+
 class FreeLimit(PaymentRequired):
     """`limit` messages in `window_hours`, of which `used` are sent; the next window begins at
     `reset_at`."""

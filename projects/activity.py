@@ -14,6 +14,18 @@ _PAUSED = {
     PauseReason.STEP_FAILED: "Paused: something could not be done. See the error for what helps.",
     PauseReason.INTERRUPTED: "Paused: the server was interrupted twice at the same step.",
 }
+_ADVICE = {
+    PauseReason.USER: "Resume it.",
+    PauseReason.PLAN_REVIEW: "Look at the plan, change what you like, and resume.",
+    PauseReason.INSUFFICIENT_BALANCE: "Add balance, and resume. Nothing is lost.",
+    PauseReason.BUDGET_EXCEEDED: "Raise the budget, and resume.",
+    PauseReason.PROVIDER_UNAVAILABLE: "Resume later.",
+    PauseReason.REPOSITORY_UNAVAILABLE: "Wait for the repository's host, or give the workspace a "
+    "new token, and resume.",
+    PauseReason.STEP_FAILED: "Resume to try again, give what is missing to another model, write it "
+    "yourself, or finish the run without it.",
+    PauseReason.INTERRUPTED: "Resume.",
+}
 _ENDED = {
     RunStatus.COMPLETED: "Completed.",
     RunStatus.FAILED: "Failed.",
@@ -25,6 +37,11 @@ _OF_THE_RUN = {
     StepKind.REPLY: "The planner reads your message.",
     StepKind.FINAL: "Writing the final text.",
 }
+
+
+def advice_of(pause_reason: str) -> str | None:
+    """What lets a run go on that is paused for this reason; None where it is not paused."""
+    return _ADVICE[PauseReason(pause_reason)] if pause_reason else None
 
 
 def activity_of(

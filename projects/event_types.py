@@ -7,7 +7,7 @@ from drf_spectacular.utils import extend_schema_serializer
 from rest_framework import serializers
 
 from ai.inference.fields import ErrorField
-from common.fields import WordsField
+from common.fields import UsdField, WordsField
 from events.declarations import EventType
 from integrations.githosts.types import Op
 from projects.serializers.changes import ApplySerializer, ProposalSerializer
@@ -116,6 +116,15 @@ PROJECT_EVENTS = [
         },
     ),
     _run("renamed", "its title has changed"),
+    EventType(
+        "run.budget",
+        "its user has changed the budget; null is no bound",
+        {
+            "session": RunInEventSerializer(),
+            "from_usd": UsdField(allow_null=True),
+            "to_usd": UsdField(allow_null=True),
+        },
+    ),
     _run("updated", "what goes on in it has changed"),
     EventType(
         "plan.created",

@@ -11,8 +11,10 @@ from typing import Any
 from uuid import UUID
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ai.generations.types import Piece, cut
+from common.money import usd
 from events.types import SYSTEM, USER, NewEvent, model_actor
 from projects.models import Apply, Attempt, AttemptFile, Deliverable, Run, Step, Subtask
 from projects.selectors.messages import MessageView
@@ -84,6 +86,12 @@ def run_created(run: Run) -> Change:
 def run_event(verb: str, actor: str = SYSTEM) -> Change:
     """`run.<verb>`."""
     return Change(f"run.{verb}", {}, actor, shows_run=True)
+
+
+def run_budget(was: int | None, budget: int | None) -> Change:
+    """Its user has changed the budget; both are nano-USD."""
+    data = {"from_usd": _usd(was), "to_usd": _usd(budget)}
+    return Change("run.budget", data, USER, shows_run=True)
 
 
 def run_recovered(step: Step) -> Change:
@@ -230,6 +238,16 @@ def messages_returned(messages: Sequence[MessageView]) -> NewEvent:
 def usage_updated() -> Change:
     """A call has ended: the run with what was paid for it so far."""
     return Change("usage.updated", {}, shows_run=True)
+
+
+def with_final_text(event: Change, text: str | None) -> Change:
+    """The event with the final text in its run."""
+    session = {**event.data.get("session", {}), "final_text": text}
+    return replace(event, data={**event.data, "session": session})
+
+
+def _usd(amount: int | None) -> float | None:
+    return usd(amount) if amount is not None else None
 
 
 def final_event(verb: str, step: Step) -> NewEvent:

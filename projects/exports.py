@@ -1,6 +1,7 @@
 """A run as a file: as a document, or its texts and files in a ZIP."""
 
 import io
+from collections.abc import Sequence
 from typing import Any, Literal
 from zipfile import ZIP_DEFLATED, ZipFile
 
@@ -8,6 +9,8 @@ from msgspec import json
 
 from common.filenames import harmless
 from common.markdown import closed
+from common.money import usd_text
+from projects.selectors.costs import VendorCost
 from projects.selectors.documents import RunDocument
 
 FileFormat = Literal["md", "json"]
@@ -19,11 +22,13 @@ MEDIA_TYPES: dict[FileFormat, str] = {
 _MAX_NAME = 80
 
 
-def render(document: RunDocument, form: FileFormat, shown: dict[str, Any]) -> str:
-    """The file's text. `shown` is the run as its API shows it."""
+def render(
+    document: RunDocument, form: FileFormat, shown: dict[str, Any], costs: Sequence[VendorCost]
+) -> str:
+    """The file's text. `shown` is the run as its API shows it, which has the `costs`."""
     if form == "json":
         return json.encode({**shown, "texts": dict(document.texts)}).decode()
-    return _markdown(document)
+    return _markdown(document, costs)
 
 
 def file_name(document: RunDocument, extension: str) -> str:
@@ -45,8 +50,20 @@ def zipped(document: RunDocument) -> bytes:
     return buffer.getvalue()
 
 
-def _markdown(document: RunDocument) -> str:
+def _markdown(document: RunDocument, costs: Sequence[VendorCost]) -> str:
     parts = [f"# {' '.join(document.title.split())}", document.goal, document.summary]
     for name, text in document.texts:
         parts += [f"## {' '.join(name.split())}", closed(text)]
+    parts += ["## Cost", _table(costs)] if costs else []
     return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _table(costs: Sequence[VendorCost]) -> str:
+    """What was paid, by vendor."""
+    rows = [
+        f"| {each.vendor} | {usd_text(each.cost)} | {each.calls} | {each.tokens_in} "
+        f"| {each.tokens_out} |"
+        for each in costs
+    ]
+    head = ["| vendor | cost | calls | tokens in | tokens out |", "|---|---|---|---|---|"]
+    return "\n".join([*head, *rows])

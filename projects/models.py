@@ -41,7 +41,7 @@ def _choices(words: type[StrEnum]) -> list[tuple[str, str]]:
 
 class Run(models.Model):
     """One project run: a goal, and everything that is done for it. Its id is also that of its event
-    stream, of its inbox, and of the group of its charges where it has a budget.
+    stream, of its inbox, and of the group of its charges.
 
     `checkout` is the repository that it works on. `roster` are the ids of the models that it may
     call; empty for all that its user may call. `request_id` is that of the request that began it,

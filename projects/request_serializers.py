@@ -139,9 +139,18 @@ class EstimateInputSerializer(serializers.Serializer[Any]):
 
 @extend_schema_serializer(component_name="ProjectSessionChanges")
 class RunChangesInputSerializer(serializers.Serializer[Any]):
-    """An empty title restores the first line of the goal."""
+    """An empty title restores the first line of the goal. A budget counts for the calls to come,
+    and is at least what the run has cost, with what is held for calls that run."""
 
     title = TitleField(max_length=MAX_TITLE, required=False, allow_blank=True)
+    budget_usd = CentsField(
+        source="budget",
+        least=0.01,
+        most=MAX_BUDGET_USD,
+        required=False,
+        allow_null=True,
+        help_text="What the run may cost at most, from plan and balance; null is no bound.",
+    )
 
 
 @extend_schema_serializer(component_name="ProjectSessionsQuery")

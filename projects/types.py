@@ -50,6 +50,8 @@ MAX_COMMIT_MESSAGE: Final = 2_000
 MAX_OUTPUT_TOKENS: Final = 1_000_000  # that a user may set as a bound of each answer
 MAX_RESULT: Final = 200_000  # characters of a user's own result
 MAX_BUDGET_USD: Final = 10_000
+# Of a final text, in answers and events; its download has all of it.
+MAX_FINAL_TEXT_BYTES: Final = 200_000
 
 
 class RunStatus(StrEnum):

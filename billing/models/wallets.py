@@ -135,12 +135,12 @@ class ChargeGroup(models.Model):
     """Calls of an account that share a budget, such as those of one run or one session.
 
     `billed` and `held` count what plan and balance pay together, as a key's month does; with each
-    new hold they are at most `budget`, which does not change. Refunds do not give it back.
+    new hold they are at most `budget`; None is no bound. Refunds do not give it back.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     account = models.ForeignKey(User, on_delete=models.CASCADE, related_name="charge_groups")
-    budget = models.BigIntegerField()
+    budget = models.BigIntegerField(null=True)
     billed = models.BigIntegerField(db_default=0)
     held = models.BigIntegerField(db_default=0)
 

@@ -16,7 +16,8 @@
 -- model and 4 hours pays for it, whatever the balance; on other plans it is a call like any other.
 --
 -- group_id: the group that the call belongs to (billing_chargegroup). What the group has billed and
--- holds, with this hold, stays within the group's budget; then afford = what is left of the budget.
+-- holds, with this hold, stays within the group's budget; then afford = what is left of the budget. A
+-- budget of null is no bound.
 -- It is in_flight where calls that run hold so much, and exceeded where what is billed leaves too little.
 --
 -- A charge id that is still held by the same owner is admitted again: the reply was lost.

@@ -1,7 +1,9 @@
 """Groups of calls with a budget: what they have billed and hold, with the next hold, stays within
-it."""
+it. The budget can be changed."""
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext, suppress
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -11,7 +13,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from accounts.models import User
-from billing.errors import GroupBudgetExceeded
+from billing.errors import BudgetBelowSpent, GroupBudgetExceeded
 from billing.models import ChargeGroup
 from billing.services import groups, holds
 from billing.tests import money_functions
@@ -204,11 +206,98 @@ def test_holds_at_the_same_moment_never_take_more_than_the_budget(
     release_all(alice)
 
 
+def test_a_group_without_a_budget_has_no_bound_until_it_gets_one(alice: User, owner: UUID) -> None:
+    group = uuid7()
+    for _ in range(2):
+        groups.ensure_group(group_id=group, account=alice)
+    settle(hold(alice, 50_000, owner=owner, group=group)[1], 50_000)
+    assert counts(group) == (100_000, 0)
+
+    groups.set_budget(group_id=group, account=alice, budget=100_400)
+
+    assert hold(alice, 201, owner=owner, group=group)[0] == "group_budget_exceeded"
+    assert hold(alice, 200, owner=owner, group=group)[0] == "held"
+    groups.set_budget(group_id=group, account=alice, budget=None)
+    assert hold(alice, 50_000, owner=owner, group=group)[0] == "held"
+    release_all(alice)
+
+
+def test_a_budget_is_not_set_below_what_is_billed_and_held(
+    alice: User, owner: UUID, group: UUID
+) -> None:
+    settle(hold(alice, 100, owner=owner, group=group)[1], 100)
+    hold(alice, 150, owner=owner, group=group)
+
+    with pytest.raises(BudgetBelowSpent) as refusal:
+        groups.set_budget(group_id=group, account=alice, budget=499)
+
+    assert refusal.value.spent == 500
+    assert ChargeGroup.objects.get(pk=group).budget == BUDGET
+    groups.set_budget(group_id=group, account=alice, budget=500)
+    assert hold(alice, 1, owner=owner, group=group)[0] == "group_budget_in_flight"
+    release_all(alice)
+
+
+def test_calls_from_before_there_was_a_group_count_in_full(alice: User, owner: UUID) -> None:
+    group = uuid7()
+    _, ended = hold(alice, 100, owner=owner)
+    settle(ended, 80)
+    _, running = hold(alice, 100, owner=owner)
+    _, free = hold(alice, 100, owner=owner, funding="platform")
+    calls = [ended, running, free]
+
+    with pytest.raises(BudgetBelowSpent) as refusal:
+        groups.set_budget(group_id=group, account=alice, budget=359, calls=calls)
+    assert refusal.value.spent == 160 + 200
+    assert not ChargeGroup.objects.filter(pk=group, budget__gt=0).exists()
+
+    groups.set_budget(group_id=group, account=alice, budget=400, calls=calls)
+    assert hold(alice, 21, owner=owner, group=group)[0] == "group_budget_exceeded"
+    _, charge = hold(alice, 20, owner=owner, group=group)
+
+    with pytest.raises(BudgetBelowSpent) as refusal:
+        groups.set_budget(group_id=group, account=alice, budget=0, calls=[*calls, charge])
+    assert refusal.value.spent == 400, "each call counts once"
+    release_all(alice)
+
+
+def test_nobody_sets_the_budget_of_somebody_else(group: UUID) -> None:
+    bob = new_account(balance=1_000_000)
+
+    with pytest.raises(Exception, match="query returned no rows"):
+        groups.set_budget(group_id=group, account=bob, budget=1)
+
+    assert ChargeGroup.objects.get(pk=group).budget == BUDGET
+
+
+def test_budgets_and_holds_at_the_same_moment_agree(alice: User, owner: UUID, group: UUID) -> None:
+    """However they meet, what is held is within the budget that counts then."""
+
+    def one(number: int) -> None:
+        try:
+            if number % 3:
+                hold(alice, 50, owner=owner, group=group)
+            else:
+                with suppress(BudgetBelowSpent):
+                    groups.set_budget(group_id=group, account=alice, budget=200 + 10 * number)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(one, range(30)))
+
+    row = ChargeGroup.objects.get(pk=group)
+    assert row.budget is not None
+    assert row.held <= row.budget
+    release_all(alice)
+
+
 ACTS = st.lists(
     st.one_of(
         st.tuples(st.just("hold"), st.integers(1, 500)),
         st.tuples(st.just("settle"), st.integers(0, 600)),
         st.tuples(st.just("release"), st.just(0)),
+        st.tuples(st.just("budget"), st.none() | st.integers(0, 2000)),
     ),
     max_size=12,
 )
@@ -216,17 +305,24 @@ ACTS = st.lists(
 
 @settings(max_examples=40)
 @given(acts=ACTS)
-def test_it_admits_exactly_what_fits(acts: list[tuple[str, int]]) -> None:
+def test_it_admits_exactly_what_fits(acts: list[tuple[str, Any]]) -> None:
     alice, owner = new_account(balance=1_000_000), live_owner()
     group = groups.create_group(group_id=uuid7(), account=alice, budget=BUDGET).pk
+    budget: int | None = BUDGET
     billed, open_charges = 0, dict[UUID, int]()
     for act, amount in acts:
         held = sum(open_charges.values())
         if act == "hold":
             verdict, charge = hold(alice, amount, owner=owner, group=group)
-            assert (verdict == "held") == (billed + held + 2 * amount <= BUDGET)
+            fits = budget is None or billed + held + 2 * amount <= budget
+            assert (verdict == "held") == fits
             if verdict == "held":
                 open_charges[charge] = 2 * amount
+        elif act == "budget":
+            is_allowed = amount is None or amount >= billed + held
+            with nullcontext() if is_allowed else pytest.raises(BudgetBelowSpent):
+                groups.set_budget(group_id=group, account=alice, budget=amount)
+                budget = amount
         elif open_charges:
             charge = next(iter(open_charges))
             del open_charges[charge]

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from accounts.models import User
 from projects.models import AttemptFile
+from projects.selectors.deliverables import deliverables_of
 from projects.selectors.files import staged_files
 from projects.selectors.lookup import get_run
 
@@ -24,8 +25,7 @@ class RunDocument(Struct, frozen=True, kw_only=True):
 def get_document(user: User, run_id: UUID) -> RunDocument:
     """The user's run with its texts and files. Raises NotFound."""
     run = get_run(user, run_id)
-    rows = run.deliverables.select_related("subtask").order_by("subtask__position")
-    ordered = sorted(rows, key=lambda row: -1 if row.subtask is None else row.subtask.position)
+    ordered = sorted(deliverables_of(run), key=lambda row: row.subtask_id is not None)
     kept = [file.pk for file in staged_files(run) if file.op != "delete"]
     contents = AttemptFile.objects.filter(pk__in=kept).order_by("path")
     return RunDocument(

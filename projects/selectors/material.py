@@ -71,7 +71,9 @@ def upload_heads(run: Run) -> list[UploadHead]:
 
 def budget_of(run: Run) -> Budget | None:
     """What the run may cost, and what is left of it; None where its user has set no bound."""
-    return None if run.budget is None else Budget(run.budget, left_of_group(run.pk))
+    if run.budget is None:
+        return None
+    return Budget(run.budget, left_of_group(run.pk) or 0)
 
 
 def _uploads(run: Run) -> QuerySet[Upload]:

@@ -14,11 +14,13 @@ from accounts.models import User
 from billing.selectors.charges import get_billed_by, get_usage
 from common.consistent_reads import consistent_reads
 from events.selectors import get_last_seq
-from projects.activity import activity_of
+from projects.activity import activity_of, advice_of
 from projects.models import Deliverable, Run, Step, Subtask
+from projects.selectors.costs import VendorCost, costs_by_vendor
+from projects.selectors.deliverables import deliverables_of, final_text_of
 from projects.selectors.lookup import get_run
 from projects.selectors.messages import MessageView, messages_of
-from projects.selectors.subtasks import SubtaskView, shown_text, view_of
+from projects.selectors.subtasks import SubtaskView, view_of
 from projects.types import RunStatus, StepKind, SubtaskStatus
 
 _WITHOUT_RESULT = (SubtaskStatus.FAILED, SubtaskStatus.SKIPPED)
@@ -33,23 +35,29 @@ class RunSummary(Struct, frozen=True, kw_only=True):
     status: str
     phase: str
     pause_reason: str
+    error: dict[str, Any] | None
     done: int
     total: int
     failed_subtasks: int
     cost: int
+    budget: int | None
     models: list[str]
     created_at: datetime
     ended_at: datetime | None
+
+    @property
+    def advice(self) -> str | None:
+        """What lets a paused run go on, in a sentence."""
+        return advice_of(self.pause_reason)
 
 
 class RunView(RunSummary, frozen=True, kw_only=True):
     """A run without its subtasks. `activity` is what goes on, in a sentence; `in_flight` counts the
     calls that wait or run."""
 
-    error: dict[str, Any] | None
     activity: str
     in_flight: int
-    budget: int | None
+    costs: list[VendorCost]
     started_at: datetime | None
 
 
@@ -89,23 +97,18 @@ def snapshot_of(run: Run) -> Snapshot:
         **asdict(view),
         run=run,
         last_seq=get_last_seq(run.pk),
-        final_text=_final_text(run),
+        final_text=final_text_of(run),
         subtasks=subtasks,
-        deliverables=list(run.deliverables.defer("content").order_by("id")),
+        deliverables=list(deliverables_of(run).defer("content")),
         messages=messages_of(run),
     )
-
-
-def _final_text(run: Run) -> str | None:
-    finals = [step for step in run.rows.active_steps() if step.kind == StepKind.FINAL]
-    return shown_text(finals[0]) if finals else None
 
 
 def read_views(run: Run, *, with_text: bool = False) -> tuple[RunView, list[SubtaskView]]:
     """A run and its subtasks in topological order, as the transaction sees them."""
     usage = get_usage(run.account, [*run.rows.steps])
     views = [view_of(row, usage, with_text=with_text) for row in run.rows.subtasks.values()]
-    return _view(run, sum(each.billed for each in usage.values())), views
+    return _view(run, costs_by_vendor(run, usage)), views
 
 
 def summaries_of(user: User, runs: Sequence[Run]) -> list[RunSummary]:
@@ -126,27 +129,28 @@ def _summary(run: Run, subtasks: Sequence[tuple[str, str]], cost: int) -> RunSum
         status=run.status,
         phase=run.phase,
         pause_reason=run.pause_reason,
+        error=run.error,
         done=sum(status in _DONE for status in statuses),
         total=len(statuses),
         failed_subtasks=sum(status in _WITHOUT_RESULT for status in statuses),
         cost=cost,
+        budget=run.budget,
         models=list(dict.fromkeys(model for _, model in subtasks)),
         created_at=run.created_at,
         ended_at=run.ended_at,
     )
 
 
-def _view(run: Run, cost: int) -> RunView:
+def _view(run: Run, costs: list[VendorCost]) -> RunView:
     subtasks = [(row.status, row.model) for row in run.rows.subtasks.values()]
     active = [
         (StepKind(step.kind), step.subtask.title if step.subtask is not None else "")
         for step in run.rows.active_steps()
     ]
     return RunView(
-        **asdict(_summary(run, subtasks, cost)),
-        error=run.error,
+        **asdict(_summary(run, subtasks, sum(each.cost for each in costs))),
         activity=activity_of(RunStatus(run.status), run.pause_reason, active),
         in_flight=len(active),
-        budget=run.budget,
+        costs=costs,
         started_at=run.started_at,
     )

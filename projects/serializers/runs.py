@@ -12,10 +12,12 @@ from common.fields import UsdField, WordsField
 from integrations.githosts.types import Op
 from integrations.workspaces.models import Checkout
 from projects.models import AttemptFile, Deliverable, Run
+from projects.selectors.costs import VendorCost
 from projects.selectors.files import RunFile
 from projects.selectors.runs import RunSummary, RunView, Snapshot
 from projects.selectors.subtasks import AttemptView, SubtaskDetail, SubtaskView
 from projects.types import (
+    MAX_FINAL_TEXT_BYTES,
     AssignedBy,
     AttemptReason,
     Estimate,
@@ -54,16 +56,20 @@ class ProgressSerializer(serializers.Serializer[Any]):
 
 @extend_schema_serializer(component_name="ProjectSessionRow")
 class RunRowSerializer(serializers.Serializer[Any]):
-    """A run in the list. `failed_subtasks` counts those without a result."""
+    """A run in the list. `failed_subtasks` counts those without a result. `advice` says what lets a
+    paused run go on, `error` why one has failed."""
 
     id = serializers.UUIDField(read_only=True)
     title = serializers.CharField(read_only=True)
     status = EnumField(RunStatus)
     phase = EnumField(Phase)
     pause_reason = serializers.SerializerMethodField()
+    advice = WordsField()
+    error = ErrorField(read_only=True)
     progress = serializers.SerializerMethodField()
     failed_subtasks = serializers.IntegerField(read_only=True)
     cost_usd = UsdField(source="cost")
+    budget_usd = UsdField(source="budget", allow_null=True)
     created_at = serializers.DateTimeField(read_only=True)
     ended_at = serializers.DateTimeField(read_only=True, allow_null=True)
     models = TextsField()
@@ -79,17 +85,30 @@ class RunRowSerializer(serializers.Serializer[Any]):
         return {"done": run.done, "total": run.total}
 
 
+@extend_schema_serializer(component_name="ProjectVendorCost")
+class VendorCostSerializer(serializers.Serializer[VendorCost]):
+    """What was paid for the calls of one vendor's models; `calls` are those that were billed.
+    `vendor` is empty for models that are gone."""
+
+    vendor = serializers.CharField(read_only=True)
+    cost_usd = UsdField(source="cost")
+    calls = serializers.IntegerField(read_only=True)
+    tokens_in = serializers.IntegerField(read_only=True)
+    tokens_out = serializers.IntegerField(read_only=True)
+
+
 @extend_schema_serializer(component_name="ProjectSessionInEvent")
 class RunInEventSerializer(RunRowSerializer):
     """A run without its subtasks. `activity` says what goes on; `in_flight` counts the calls that
-    wait or run."""
+    wait or run; `cost_by_vendor`, the greatest first, is `cost_usd` in parts. `final_text` is there
+    where it may have changed other than by `final.delta` events."""
 
     models = None  # type: ignore[assignment]
     activity = serializers.CharField(read_only=True)
     in_flight = serializers.IntegerField(read_only=True)
-    error = ErrorField(read_only=True)
-    budget_usd = UsdField(source="budget", allow_null=True)
+    cost_by_vendor = VendorCostSerializer(source="costs", many=True, read_only=True)
     started_at = serializers.DateTimeField(read_only=True, allow_null=True)
+    final_text = serializers.CharField(required=False, allow_null=True, allow_blank=True)
 
 
 @extend_schema_serializer(component_name="ProjectAttempt")
@@ -298,7 +317,8 @@ class RunSerializer(RunInEventSerializer):
     final_text = serializers.CharField(
         read_only=True,
         allow_null=True,
-        help_text="What is written so far of the final text, while it is written.",
+        help_text="What is written so far of the final text, while it is written; else the final "
+        f"text, at most {MAX_FINAL_TEXT_BYTES:,} bytes of it.",
     )
     plan = serializers.SerializerMethodField()
     subtasks = SubtaskSerializer(many=True, read_only=True)
@@ -339,8 +359,14 @@ class EstimateSerializer(serializers.Serializer[Estimate]):
     available_usd = UsdField(source="available")
 
 
+class _RunWithoutTextSerializer(RunInEventSerializer):
+    """The final text is added to the events that change it (`projects.services.log`)."""
+
+    final_text = None  # type: ignore[assignment]
+
+
 # Building the fields of a serializer costs more than using them.
-_RUN, _SUBTASK = RunInEventSerializer(), SubtaskInEventSerializer()
+_RUN, _SUBTASK = _RunWithoutTextSerializer(), SubtaskInEventSerializer()
 _DELIVERABLE, _CHECKOUT = DeliverableSerializer(), CheckoutSerializer()
 
 

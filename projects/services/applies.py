@@ -36,12 +36,7 @@ from integrations.workspaces.services.writing import (
     write_changes,
 )
 from projects import events
-from projects.errors import (
-    ClaimLapsed,
-    NothingConnected,
-    NothingStaged,
-    RunExecuting,
-)
+from projects.errors import ClaimLapsed, NothingConnected, NothingStaged, RunExecuting
 from projects.models import Apply, AttemptFile, Run
 from projects.selectors.changes import Change, changes_of, status_of, to_write
 from projects.selectors.files import proposal_of

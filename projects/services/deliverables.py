@@ -25,13 +25,13 @@ def deliver_final(*, run: Run, content: str, is_cut: bool, actor: str) -> NewEve
 
 
 def finish(run: Run) -> list[NewEvent]:
-    """Declare all texts final, and propose the files."""
+    """Declare all texts final, and propose the files that are not written yet."""
     drafts = list(run.deliverables.filter(is_final=False).order_by("id"))
     run.deliverables.filter(is_final=False).update(is_final=True)
     for each in drafts:
         each.is_final = True
     new_events = [events.deliverable_event("updated", each) for each in drafts]
-    staged = staged_files(run)
+    staged = [each for each in staged_files(run) if each.applied_at is None]
     if staged:
         ops = ops_of(run)
         files: list[dict[str, Any]] = [

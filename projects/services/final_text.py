@@ -19,3 +19,10 @@ def discard(*, run: Run) -> list[NewEvent]:
         begun.save(update_fields=["goes_on"])
     writing = [step for step in run.rows.active_steps() if step.kind == StepKind.FINAL]
     return steps.cancel(run=run, steps=writing)
+
+
+def wait_for_more(*, run: Run) -> None:
+    """More is to be done: what was there when its user had it finished is not all any more."""
+    if run.is_finishing:
+        run.is_finishing = False
+        run.save(update_fields=["is_finishing"])

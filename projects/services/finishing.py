@@ -11,11 +11,10 @@ from projects import events
 from projects.errors import InvalidState, NothingCompleted
 from projects.models import Run, Subtask
 from projects.services import final_text, steps
-from projects.services.admission import check_limit
 from projects.services.advance import advance
 from projects.services.locks import lock_run
 from projects.services.log import append_events
-from projects.services.runs import reopen
+from projects.services.runs import let_go_on
 from projects.types import ENDED, RunStatus, StepKind, SubtaskStatus
 
 
@@ -25,7 +24,7 @@ def finish(*, user: User, run_id: UUID) -> None:
     is skipped, and the final text names what is missing. A completed run stays as it is.
 
     Raises NotFound, InvalidState where the run is cancelled or has failed, NothingCompleted,
-    RunLimitReached.
+    RunLimitReached, ApplyInProgress.
     """
     run = lock_run(user, run_id)
     if run.status == RunStatus.COMPLETED:
@@ -47,7 +46,7 @@ def rewrite(*, user: User, run_id: UUID) -> None:
     goes on for it.
 
     Raises NotFound, InvalidState where the run is cancelled, has failed, or is made of a single
-    part, whose result is the final text, NothingCompleted, RunLimitReached.
+    part, whose result is the final text, NothingCompleted, RunLimitReached, ApplyInProgress.
     """
     run = lock_run(user, run_id)
     if run.status in (RunStatus.CANCELLED, RunStatus.FAILED):
@@ -68,10 +67,7 @@ def _go_on(run: Run) -> list[NewEvent]:
     """Let a run go on that is paused or completed. Returns the events."""
     if run.status not in (RunStatus.PAUSED, RunStatus.COMPLETED):
         return []
-    verb = "resumed" if run.status == RunStatus.PAUSED else "reopened"
-    check_limit(user=run.account)
-    reopen(run=run)
-    return [events.run_event(verb, USER)]
+    return let_go_on(run=run)
 
 
 def _stop(run: Run) -> list[NewEvent]:

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from events.services import append
 from events.types import NewEvent, ToUser
 from projects import user_events
-from projects.events import Change, rendered, run_event
+from projects.events import Change, rendered, run_event, with_final_text
 from projects.models import Run
+from projects.selectors.deliverables import final_text_of
 from projects.selectors.runs import RunView, read_views
 
 # What changes the row of a run in a list, but for the second. What a step costs is in the list with
@@ -15,18 +16,28 @@ _CHANGES_THE_ROW = ("run.", "subtask.", "plan.")
 _NOT_THE_ROW = frozenset(
     {"subtask.delta", "subtask.file", "subtask.updated", "run.updated", "run.phase"}
 )
+# After which another final text counts, or none.
+_CHANGES_THE_FINAL_TEXT = frozenset({"final.ended", "run.completed", "run.reopened"})
 
 
 def append_events(*, run: Run, events: Sequence[NewEvent]) -> None:
-    """Append to the run's stream, at the end of a transaction. The last event has the whole run.
-    Where the run's row in the list has changed, its user's own stream has it, too."""
+    """Append to the run's stream, at the end of a transaction. The last event has the whole run,
+    with its final text where that may have changed. Where the run's row in the list has changed,
+    its user's own stream has it, too."""
     if not events:
         return
-    if not (isinstance(events[-1], Change) and events[-1].shows_run):
-        events = [*events, run_event("updated")]
     view, subtasks = read_views(run)
-    complete = rendered(events, view, subtasks)
+    complete = rendered(_ending_with_the_run(run, events), view, subtasks)
     append(stream_id=run.pk, events=complete, to_users=_to_users(run, view, events))
+
+
+def _ending_with_the_run(run: Run, events: Sequence[NewEvent]) -> list[NewEvent]:
+    *others, last = events
+    if not (isinstance(last, Change) and last.shows_run):
+        others, last = [*events], run_event("updated")
+    if any(event.type in _CHANGES_THE_FINAL_TEXT for event in events):
+        last = with_final_text(last, final_text_of(run))
+    return [*others, last]
 
 
 def _to_users(run: Run, view: RunView, events: Sequence[NewEvent]) -> list[ToUser]:

@@ -106,7 +106,10 @@ def change(
     plan = read_plan(whole, _known_to(run, actor, changed))
     _check_begun(rows, plan)
     kept = {each.key for each in plan.subtasks}
-    is_final_outdated = not kept <= rows.keys() or plan.final_instructions != run.final_instructions
+    has_more = not kept <= rows.keys()
+    if has_more:
+        final_text.wait_for_more(run=run)
+    is_final_outdated = has_more or plan.final_instructions != run.final_instructions
     final_events = final_text.discard(run=run) if is_final_outdated else []
     _save_words(run, plan)
     removed = [row for key, row in rows.items() if key not in kept]

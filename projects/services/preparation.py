@@ -12,6 +12,7 @@ from ai.catalog.types import Model
 from ai.inference.errors import CallCancelled
 from ai.provider_health.errors import ProviderNotAvailable
 from ai.providers.types import Message
+from billing.services.groups import ensure_group
 from events import inbox
 from events.selectors import get_last_seq
 from events.types import NewEvent
@@ -54,7 +55,7 @@ class Prepared(Struct, frozen=True, kw_only=True):
     model: Model
     messages: tuple[Message, ...]
     max_output_tokens: int
-    group_id: UUID | None
+    group_id: UUID
     reader: ShownText
     offset: int
     patience: float
@@ -87,12 +88,14 @@ def prepare(*, job_id: UUID, attempt: int) -> Prepared | None:
     if step.status == SubtaskStatus.QUEUED:
         step.result = {"sections": headings_of(messages[0].text)}
         append_events(run=step.run, events=_begin(step, before))
+    # Of every run, since a budget may be set later.
+    ensure_group(group_id=step.run.pk, account=step.run.account)
     return Prepared(
         step=step,
         model=model,
         messages=messages,
         max_output_tokens=output_bound_of(step, model, messages),
-        group_id=step.run.pk if step.run.budget is not None else None,
+        group_id=step.run.pk,
         reader=reader,
         offset=len(text_of(before)),
         patience=_PATIENCE if substitute_of(step) is None else _PATIENCE_BESIDE_SUBSTITUTES,

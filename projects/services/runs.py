@@ -1,4 +1,4 @@
-"""Runs: start, rename, delete, pause, resume, cancel."""
+"""Runs: start, delete, pause, resume, cancel."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -131,15 +131,6 @@ def _begun(user: User, run_id: UUID) -> Run:
 
 
 @transaction.atomic
-def rename(*, user: User, run_id: UUID, title: str) -> None:
-    """Give a run another title; an empty one is the first line of its goal. Raises NotFound."""
-    run = lock_run(user, run_id)
-    run.title = title or first_line(run.goal, MAX_TITLE)
-    run.save(update_fields=["title"])
-    append_events(run=run, events=[events.run_event("renamed", USER)])
-
-
-@transaction.atomic
 def delete(*, user: User, run_id: UUID) -> None:
     """Delete a run with its log, whose sockets are closed. Steps that run are stopped, and billed
     for what they have produced; what was billed stays. Raises NotFound."""
@@ -175,14 +166,12 @@ def resume(*, user: User, run_id: UUID) -> None:
     _check_open(run, "resume")
     if run.status != RunStatus.PAUSED:
         return
-    check_no_claim(run)
-    check_limit(user=user)
-    reopen(run=run)
+    resumed = let_go_on(run=run)
     if run.has_plan:
         run.needs_approval = False
         run.save(update_fields=["needs_approval"])
     again = [] if run.is_finishing else _begin_again(run)
-    append_events(run=run, events=[events.run_event("resumed", USER), *again, *advance(run)])
+    append_events(run=run, events=[*resumed, *again, *advance(run)])
 
 
 @transaction.atomic
@@ -197,14 +186,34 @@ def cancel(*, user: User, run_id: UUID) -> None:
     append_events(run=run, events=_cancel(run))
 
 
-def reopen(*, run: Run) -> None:
-    """Let a run that is paused, or has ended, go on. The caller has checked the limit."""
-    is_ended = run.status in ENDED
+def reopen(*, run: Run, act: str) -> list[NewEvent]:
+    """Let a run that has ended go on, for an act of its user; any other stays as it is. Returns the
+    events.
+
+    Raises InvalidState where the run is cancelled: you cannot `act` it. ApplyInProgress,
+    RunLimitReached.
+    """
+    if run.status == RunStatus.CANCELLED:
+        raise InvalidState.of(run.status, act)
+    if run.status in ENDED:
+        return let_go_on(run=run)
+    check_no_claim(run)
+    return []
+
+
+def let_go_on(*, run: Run) -> list[NewEvent]:
+    """Let a run go on that is paused or has ended. What it has made stays, and what was written to
+    the repository. Returns the events. Raises ApplyInProgress, RunLimitReached."""
+    check_no_claim(run)
+    check_limit(user=run.account)
+    has_ended = run.status in ENDED
     run.status, run.pause_reason, run.resumed_at = RunStatus.RUNNING, "", run.rows.now
     run.error, run.ended_at = None, None
     run.save(update_fields=["status", "pause_reason", "resumed_at", "error", "ended_at"])
-    if is_ended:
+    if has_ended:
         inbox.open_inbox(stream_id=run.pk)
+        return [events.run_event("reopened", USER)]
+    return [events.run_event("resumed", USER)]
 
 
 def _begin_again(run: Run) -> list[NewEvent]:

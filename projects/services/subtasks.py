@@ -8,25 +8,15 @@ from django.db import transaction
 from accounts.models import User
 from events.types import USER, NewEvent
 from projects import events
-from projects.errors import InvalidState, SubtaskRunning, TooManyAttempts
+from projects.errors import SubtaskRunning, TooManyAttempts
 from projects.models import Attempt, Run, Subtask
 from projects.outputs import OutputFile, summary_of
 from projects.services import attempts, deliverables, final_text, resolving, steps
-from projects.services.admission import check_limit
 from projects.services.advance import advance
-from projects.services.apply_claims import check_no_claim
 from projects.services.locks import lock_subtask
 from projects.services.log import append_events
 from projects.services.runs import reopen
-from projects.types import (
-    ENDED,
-    MAX_ATTEMPTS,
-    MAX_NOTES,
-    AssignedBy,
-    AttemptReason,
-    RunStatus,
-    SubtaskStatus,
-)
+from projects.types import MAX_ATTEMPTS, MAX_NOTES, AssignedBy, AttemptReason, SubtaskStatus
 
 
 @transaction.atomic
@@ -36,13 +26,12 @@ def reassign(
     """Give a subtask to another model. One that runs is stopped, and begins again; one that has
     ended begins again, and what depends on it. A run that has ended goes on.
 
-    Raises NotFound, InvalidState where the run is cancelled, RunLimitReached, TooManyAttempts,
-    ApplyInProgress.
+    Raises NotFound, InvalidState where the run is cancelled, RunLimitReached, ApplyInProgress,
+    TooManyAttempts.
     """
     subtask = lock_subtask(user, run_id, subtask_id)
     run = subtask.run
     _check_room(subtask)
-    check_no_claim(run)
     new_events = _reopen(run)
     was, has_begun = subtask.model, subtask.status != SubtaskStatus.QUEUED
     subtask.model, subtask.assigned_by = model, AssignedBy.USER
@@ -76,14 +65,13 @@ def replace(
     depends on it begins again. A run that has ended goes on.
 
     Raises NotFound, InvalidState where the run is cancelled, SubtaskRunning, RunLimitReached,
-    TooManyAttempts, ApplyInProgress.
+    ApplyInProgress, TooManyAttempts.
     """
     subtask = lock_subtask(user, run_id, subtask_id)
     run = subtask.run
     _check_room(subtask)
     if subtask.status == SubtaskStatus.RUNNING:
         raise SubtaskRunning
-    check_no_claim(run)
     new_events = _reopen(run)
     attempt = _write(subtask, content, files)
     subtask.current, subtask.status, subtask.error = attempt, SubtaskStatus.COMPLETED, None
@@ -104,6 +92,7 @@ def redo(*, subtask: Subtask, note: str, actor: str) -> list[NewEvent]:
     subtask.status, subtask.error = SubtaskStatus.QUEUED, None
     subtask.reason, subtask.needs_attention = AttemptReason.REDO, False
     subtask.save()
+    final_text.wait_for_more(run=subtask.run)
     return [
         *final_text.discard(run=subtask.run),
         events.subtask_event("updated", subtask, actor),
@@ -117,18 +106,9 @@ def _check_room(subtask: Subtask) -> None:
 
 
 def _reopen(run: Run) -> list[NewEvent]:
-    """Let a run that has ended go on. Returns the events."""
-    if run.status == RunStatus.CANCELLED:
-        raise InvalidState.of(run.status, "change")
-    new_events: list[NewEvent] = []
-    if run.status in ENDED:
-        check_limit(user=run.account)
-        reopen(run=run)
-        new_events.append(events.run_event("reopened", USER))
-    if run.is_finishing:
-        run.is_finishing = False
-        run.save(update_fields=["is_finishing"])
-    return [*new_events, *final_text.discard(run=run)]
+    """Let a run that has ended go on, and have its final text written again. Returns the events."""
+    final_text.wait_for_more(run=run)
+    return [*reopen(run=run, act="change"), *final_text.discard(run=run)]
 
 
 def _stop(subtask: Subtask) -> None:

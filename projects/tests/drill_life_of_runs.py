@@ -18,7 +18,7 @@ from tests.lives import RolledBackLife, live_through
 PICK = st.integers(min_value=0, max_value=20)
 FATES = [*["good"] * 8, "odd", "cut", "fails", "breaks off", "dies", "drains", "refused"]
 ACTS = [
-    *["pause", "resume", "resume", "resume", "cancel", "message", "rename"],
+    *["pause", "resume", "resume", "resume", "cancel", "message", "rename", "budget"],
     *["reassign", "replace", "add", "change", "remove", "finish", "rewrite"],
 ]
 

@@ -25,7 +25,8 @@ def is_idle(picture: Picture) -> bool:
 
 def apply(picture: Picture, event: Picture) -> Picture:
     """The picture after the event. That of before is left as it is."""
-    return {**picture, **_changes(picture, event["type"], event["data"]), "last_seq": event["seq"]}
+    new = {**picture, **_changes(picture, event["type"], event["data"]), "last_seq": event["seq"]}
+    return {**new, "deliverables": _in_order(new["deliverables"], new["subtasks"])}
 
 
 def _changes(picture: Picture, kind: str, data: Picture) -> Picture:
@@ -96,10 +97,17 @@ def _with_text(subtask: Picture, delta: Picture) -> Picture:
 
 
 def _final_text(text: str | None, kind: str, data: Picture) -> str | None:
-    if kind == "final.delta":
-        is_next = text is not None and len(text) == data["offset"]
-        return f"{text}{data['text']}" if is_next else text
-    return "" if kind == "final.started" else None
+    """When it is not written any more, the next event with a run has it."""
+    if kind == "final.started":
+        return ""
+    is_next = kind == "final.delta" and text is not None and len(text) == data["offset"]
+    return f"{text}{data['text']}" if is_next else text
+
+
+def _in_order(deliverables: list[Picture], subtasks: list[Picture]) -> list[Picture]:
+    """In the order of the subtasks, the final one last."""
+    places = {each["id"]: place for place, each in enumerate(subtasks)}
+    return sorted(deliverables, key=lambda each: places.get(each["subtask_id"], len(places)))
 
 
 def _ordered(subtasks: list[Picture], plan: Picture | None) -> list[Picture]:

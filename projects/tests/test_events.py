@@ -211,6 +211,15 @@ def test_a_run_is_renamed(world: World) -> None:
     assert (name, actor, data["session"]["title"]) == ("run.renamed", USER, "Sea 7")
 
 
+def test_the_log_tells_who_has_changed_a_budget_from_what_to_what(world: World) -> None:
+    told = [acted(world, "budget", pick)[0] for pick in (2, 1, 0)]
+    assert {(name, actor) for name, actor, _ in told} == {("run.budget", USER)}
+    amounts = [(data["from_usd"], data["to_usd"]) for _, _, data in told]
+    assert amounts == [(None, 40), (40, 0.01), (0.01, None)]
+    assert [data["session"]["budget_usd"] for _, _, data in told] == [40, 0.01, None]
+    assert acted(world, "budget", 0) == [], "what it is already"
+
+
 def test_a_cancelled_run_cancels_its_subtasks_and_hands_messages_back(world: World) -> None:
     acted(world, "message")
     events = acted(world, "cancel")

@@ -11,6 +11,7 @@ from projects.models import Step
 from projects.selectors.prompts import messages_for
 from projects.tests.conftest import NewPrincipal
 from projects.tests.principal import Principal, Shape, part
+from projects.tests.reviewer import Reviewer
 from tests.follow import Follower, wait_until
 
 SLOW = {"delay_ms": 40, "tokens": 50}
@@ -227,9 +228,45 @@ def test_messages_that_nobody_was_sent_are_handed_back(principal: NewPrincipal) 
     assert json.loads(returned.data)["messages"][0]["content"] == "Be context."
 
 
-def test_a_run_that_has_ended_takes_no_messages(principal: NewPrincipal) -> None:
+def test_a_message_to_a_completed_run_brings_more_parts(principal: NewPrincipal) -> None:
+    """The planner adds one; what was there is paid for once."""
     alice = principal()
-    run = alice.finished(part("a"))
+    answer = reply(reply="I will.", add=[part("c")])
+    run = alice.finished(goal=alice.goal(part("a"), part("b"), reply=answer))
+    with alice.follow(run) as follower:
+        say(alice, run, "More about whales.")
+    last = follower.pictures[-1]
+    assert last["status"] == "completed"
+    assert [each["key"] for each in last["subtasks"]] == ["a", "b", "c"]
+    assert [len(each["attempts"]) for each in last["subtasks"]] == [1, 1, 1]
+    assert [each["subtask_id"] for each in last["deliverables"]] == [
+        *(each["id"] for each in last["subtasks"]),
+        None,
+    ]
+    assert Step.objects.filter(run=run["id"], kind="final").count() == 2
+    final = alice.send("GET", f"/deliverables/{last['deliverables'][-1]['id']}/download")
+    assert last["final_text"] == final.text
+    alice.check_money(last)
+
+
+def test_what_was_applied_stays_and_is_not_proposed_again(reviewer_on_github: Reviewer) -> None:
+    reviewer = reviewer_on_github
+    run = reviewer.staged(**{"new.md": "x\n", "other.md": "y\n"})
+    reviewer.apply(run, branch="ai/x", files=["new.md"])
+    with reviewer.alice.follow(run) as follower:
+        say(reviewer.alice, run, "Is it good?")
+    assert follower.pictures[-1]["status"] == "completed"
+    changes = reviewer.changes(run)
+    assert changes["state"] == "partially_applied"
+    assert [each["path"] for each in changes["files"]] == ["other.md"]
+    proposed = Event.objects.filter(stream=run["id"], type="changes.proposed").latest("seq")
+    assert [each["path"] for each in json.loads(proposed.data)["files"]] == ["other.md"]
+
+
+def test_a_cancelled_run_takes_no_messages(principal: NewPrincipal) -> None:
+    alice = principal()
+    run = alice.finished(part("a"), approve_plan=True)
+    alice.do("POST", f"/sessions/{run['id']}/control", action="cancel")
     refused = alice.send("POST", f"/sessions/{run['id']}/message", content="Hello?")
     assert (refused.status_code, refused.json()["code"]) == (409, "invalid_state")
 

@@ -34,7 +34,8 @@ def test_a_budget_bounds_what_a_run_costs(principal: NewPrincipal) -> None:
     run = alice.finished(goal=goal, planner_model="gpt-6-luna", budget_usd=0.2)
     assert (run["status"], run["pause_reason"]) == ("paused", "budget_exceeded")
     group = ChargeGroup.objects.get(pk=run["id"])
-    assert group.billed <= group.budget == 200_000_000
+    assert group.budget == 200_000_000
+    assert group.billed <= group.budget
     assert group.held == 0
     assert run["budget_usd"] == 0.2
     assert run["cost_usd"] <= 0.2

@@ -1,6 +1,7 @@
 """What a run leaves: deliverables, files, and their downloads."""
 
 import json
+from decimal import Decimal
 from io import BytesIO
 from zipfile import ZipFile
 
@@ -8,7 +9,7 @@ from events.models import Event
 from projects.models import Run
 from projects.selectors.material import readable_uploads
 from projects.tests.conftest import NewPrincipal
-from projects.tests.principal import Principal, Shape, part
+from projects.tests.principal import BALANCE_ONLY, Principal, Shape, part
 
 
 def files(alice: Principal, run: Shape, query: str = "") -> list[Shape]:
@@ -72,6 +73,55 @@ def test_deliverables_are_final_when_the_run_is_over(principal: NewPrincipal) ->
         (run["title"], "final", 1),
     ]
     assert [row["subtask_id"] is None for row in rows] == [False, False, True]
+
+
+def test_a_completed_run_has_its_final_text(principal: NewPrincipal) -> None:
+    """That of a single part is the part's text, which its user may write."""
+    alice = principal()
+    run = alice.finished(part("a"), part("b", "a"))
+    download = alice.send("GET", f"/deliverables/{run['deliverables'][-1]['id']}/download")
+    assert run["final_text"] == download.text
+    single = alice.finished(part("a"))
+    assert single["final_text"].startswith("## Part a")
+    body = {"subtask_id": single["subtasks"][0]["id"], "content": "ü" * 150_000}
+    with alice.follow(single) as follower:
+        alice.do("POST", f"/sessions/{single['id']}/replace", **body)
+    last = follower.pictures[-1]
+    assert last["final_text"] == "ü" * 100_000, "200,000 bytes of it"
+    assert last["deliverables"][0]["size"] == 150_000
+
+
+def test_deliverables_are_in_the_order_of_the_plan_and_the_final_one_last(
+    principal: NewPrincipal,
+) -> None:
+    """Whichever was written first."""
+    alice = principal()
+    run = alice.finished(part("a"), part("b"))
+    a, b = run["subtasks"]
+    with alice.follow(run) as follower:
+        alice.do("PATCH", f"/sessions/{run['id']}/plan", add=[part("c")], order=["b", "a"])
+    last = follower.pictures[-1]
+    c = next(each for each in last["subtasks"] if each["key"] == "c")
+    order = [b["id"], a["id"], c["id"], None]
+    assert [each["subtask_id"] for each in last["deliverables"]] == order
+    rows = alice.do("GET", f"/sessions/{run['id']}/deliverables")
+    assert rows == last["deliverables"]
+
+
+def test_what_was_paid_is_told_by_vendor(principal: NewPrincipal) -> None:
+    alice = principal()
+    parts = (part("a", model=BALANCE_ONLY), part("b", model="gpt-6-luna"))
+    run = alice.finished(*parts, planner_model="gpt-6-luna")
+    costs = run["cost_by_vendor"]
+    assert [each["vendor"] for each in costs][:1] == ["moonshot"]
+    assert sum(Decimal(str(each["cost_usd"])) for each in costs) == Decimal(str(run["cost_usd"]))
+    assert sum(each["calls"] for each in costs) == len(alice.calls())
+    amounts = [each["cost_usd"] for each in costs]
+    assert amounts == sorted(amounts, reverse=True)
+    assert all(each["tokens_in"] and each["tokens_out"] for each in costs)
+    exported = alice.send("GET", f"/sessions/{run['id']}/export").text
+    assert f"| {costs[0]['vendor']} | $" in exported
+    assert alice.do("GET", f"/sessions/{run['id']}/export?format=json")["cost_by_vendor"] == costs
 
 
 def test_a_deliverable_is_downloaded_under_a_harmless_name(principal: NewPrincipal) -> None:

@@ -111,8 +111,8 @@ def test_the_list_has_the_newest_first_and_is_filtered(alice: Principal) -> None
     rows = alice.do("GET", "/sessions")
     assert [row["title"] for row in rows] == ["Seaside", "Land", "Sea"]
     assert rows[0].keys() == {
-        *("id", "title", "status", "phase", "pause_reason", "progress", "failed_subtasks"),
-        *("cost_usd", "created_at", "ended_at", "models"),
+        *("id", "title", "status", "phase", "pause_reason", "advice", "error", "progress"),
+        *("failed_subtasks", "cost_usd", "budget_usd", "created_at", "ended_at", "models"),
     }
     assert [row["title"] for row in alice.do("GET", "/sessions?q=sea")] == ["Seaside", "Sea"]
     assert alice.do("GET", "/sessions?status=running") == []

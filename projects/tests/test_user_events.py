@@ -1,8 +1,12 @@
 """Runs in the user's own event stream: what changes in the list of runs, as it changes."""
 
+import pytest
+
 from events.tests.streams import user_events
+from projects.activity import advice_of
 from projects.tests.conftest import NewPrincipal
-from projects.tests.principal import part
+from projects.tests.principal import BALANCE_ONLY, part
+from projects.types import PauseReason
 
 
 def test_the_lists_of_all_devices_follow_a_run(principal: NewPrincipal) -> None:
@@ -16,6 +20,29 @@ def test_the_lists_of_all_devices_follow_a_run(principal: NewPrincipal) -> None:
     assert row["progress"] == run["progress"] == {"done": 2, "total": 2}
     seen = [data["project"]["status"] for _, data in events]
     assert list(dict.fromkeys(seen)) == ["queued", "running", "completed"]
+
+
+def test_a_pause_is_told_with_its_reason_and_what_would_help(principal: NewPrincipal) -> None:
+    """Nothing has to be asked for to show it."""
+    alice = principal(balance_cents=0)
+    run = alice.finished(
+        part("a", model=BALANCE_ONLY), planner_model="gpt-6-luna", title="Sea", budget_usd=3
+    )
+    row = user_events(alice.user)[-1][1]["project"]
+    told = {name: row[name] for name in ("title", "status", "pause_reason", "advice", "error")}
+    assert told == {
+        "title": "Sea",
+        "status": "paused",
+        "pause_reason": "insufficient_balance",
+        "advice": "Add balance, and resume. Nothing is lost.",
+        "error": None,
+    }
+    assert (row["cost_usd"], row["budget_usd"]) == (run["cost_usd"], 3)
+
+
+@pytest.mark.parametrize("reason", PauseReason)
+def test_there_is_advice_for_each_pause(reason: PauseReason) -> None:
+    assert advice_of(reason)
 
 
 def test_a_deleted_run_leaves_the_lists(principal: NewPrincipal) -> None:

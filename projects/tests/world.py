@@ -16,19 +16,18 @@ from rest_framework.renderers import JSONRenderer
 from ai.generations.endings import conclude, give_up
 from ai.generations.types import Completion
 from ai.inference.errors import AnswerInterrupted, CallInterrupted, UpstreamFailed
-from billing.errors import InsufficientBalance
+from billing.errors import GroupBudgetExceeded, InsufficientBalance
 from billing.models import ChargeGroup
 from billing.services import reconciliation, sweeps
 from billing.tests import bank
 from billing.tests.bank import BALANCE_ONLY
 from billing.types import Ending, Funds
 from billing.units import Units
-from common.errors import Conflict, DomainError, ServiceUnavailable
+from common.errors import Conflict, DomainError, ServiceUnavailable, ValidationFailed
 from common.money import NUSD_PER_USD
 from events.inbox import newest_number
 from events.models import Event
 from projects.decisions import decide
-from projects.errors import UnsoundPlanRefused
 from projects.models import Run, Step
 from projects.selectors.runs import snapshot_of
 from projects.selectors.states import state_of
@@ -36,6 +35,7 @@ from projects.serializers.runs import RunSerializer
 from projects.services import edits, finishing, messages, runs, subtasks
 from projects.services.completion import STEP
 from projects.services.preparation import prepare
+from projects.services.settings import change_settings
 from projects.tests import picture
 from projects.types import ENDED, AttemptReason, RunStatus, StepKind, SubtaskStatus
 from tests.personas import new_user
@@ -43,6 +43,8 @@ from work.jobs.models import Job
 from work.jobs.sweeps import end_lost_jobs
 
 COST = 1_000_000  # nano-USD of a call, at cost
+# In nano-USD; the least is soon too little, or the verdict of a hold.
+BUDGETS = (None, 10_000_000, 40 * NUSD_PER_USD)
 PLAN = {
     "title": "Sea",
     "subtasks": [
@@ -109,11 +111,15 @@ class World:
             give_up(STEP, call_id=step.pk, attempt=1, failure=failure)
             return None
         assert prepared is not None
-        group = self.run.pk if self.run.budget is not None else None
         verdict, _ = bank.hold(
-            self.alice, COST, owner=owner, charge=step.pk, model=BALANCE_ONLY, group=group
+            self.alice, COST, owner=owner, charge=step.pk, model=BALANCE_ONLY, group=self.run.pk
         )
-        assert verdict == "held"
+        if verdict != "held":
+            refusal = GroupBudgetExceeded(
+                model_key=step.model, plan="max", funds=Funds(0, 0), needed=COST
+            )
+            give_up(STEP, call_id=step.pk, attempt=1, failure=refusal)
+            return None
         return step
 
     def end(self, pick: int, fate: str) -> None:
@@ -184,7 +190,8 @@ class World:
             "message": lambda: messages.send(**self._whose(), content="Mind the whales."),
             "finish": lambda: finishing.finish(**self._whose()),
             "rewrite": lambda: finishing.rewrite(**self._whose()),
-            "rename": lambda: runs.rename(**self._whose(), title=f"Sea {pick}"),
+            "rename": lambda: change_settings(**self._whose(), title=f"Sea {pick}"),
+            "budget": lambda: change_settings(**self._whose(), budget=BUDGETS[pick % len(BUDGETS)]),
             "add": lambda: self._edit(
                 add=[{"key": f"x{pick}", "title": "X", "instructions": "Write."}]
             ),
@@ -201,7 +208,7 @@ class World:
                 "remove": lambda: self._edit(remove=[row.key]),
             }
         if what in acts:
-            with suppress(Conflict, UnsoundPlanRefused):
+            with suppress(Conflict, ValidationFailed):
                 acts[what]()
 
     def _edit(self, **changes: Any) -> None:
@@ -264,8 +271,10 @@ class World:
 
     def _check_money(self) -> None:
         assert reconciliation.find_violations() == []
+        group = ChargeGroup.objects.filter(pk=self.run.pk).first()
         if self.run.budget is not None:
-            group = ChargeGroup.objects.get(pk=self.run.pk)
+            assert group is not None
+            assert group.budget == self.run.budget
             assert group.billed + group.held <= group.budget
 
 

@@ -16,6 +16,7 @@ from common.viewsets import ViewSet
 from integrations.workspaces.errors import HostBusy, HostUnavailable, WorkspaceNeedsReauth
 from projects.exports import MEDIA_TYPES, file_name, render, zipped
 from projects.request_serializers import ExportQuerySerializer, FilesQuerySerializer
+from projects.selectors.deliverables import deliverables_of
 from projects.selectors.documents import get_document
 from projects.selectors.files import list_files, read_file
 from projects.selectors.lookup import get_deliverable, get_run
@@ -63,9 +64,9 @@ class OutcomeViewSet(ViewSet):
 
     @extend_schema(operation_id="listDeliverables", responses=DeliverableSerializer(many=True))
     def deliverables(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
-        """The texts that a run has made: one for each completed subtask, and the final one."""
-        run = get_run(request.user, session_id)
-        rows = run.deliverables.defer("content").order_by("id")
+        """The texts that a run has made: one for each completed subtask, in the order of the plan,
+        and then the final one."""
+        rows = deliverables_of(get_run(request.user, session_id)).defer("content")
         return Response(DeliverableSerializer(rows, many=True).data)
 
     @extend_schema(operation_id="getSubtask", responses=SubtaskDetailSerializer)
@@ -82,11 +83,12 @@ class OutcomeViewSet(ViewSet):
         responses={(200, "text/markdown"): str, (200, "application/json"): RunDocumentSerializer},
     )
     def export(self, request: AuthenticatedRequest, session_id: UUID) -> HttpResponse:
-        """A run as a file: its goal, and all texts that it has made."""
+        """A run as a file: its goal, all texts that it has made, and what was paid to whom."""
         form = read(ExportQuerySerializer, request.query_params.dict())["format"]
         document = get_document(request.user, session_id)
-        shown = RunSerializer(get_snapshot(request.user, session_id)).data
-        return _file(render(document, form, shown), MEDIA_TYPES[form], file_name(document, form))
+        snapshot = get_snapshot(request.user, session_id)
+        text = render(document, form, RunSerializer(snapshot).data, snapshot.costs)
+        return _file(text, MEDIA_TYPES[form], file_name(document, form))
 
     @extend_schema(operation_id="downloadRun", responses={(200, "application/zip"): bytes})
     def archive(self, request: AuthenticatedRequest, session_id: UUID) -> HttpResponse:

@@ -54,7 +54,7 @@ from projects.serializers.runs import (
     RunRowSerializer,
     RunSerializer,
 )
-from projects.services import edits, estimates, finishing, messages, runs, subtasks
+from projects.services import edits, estimates, finishing, messages, runs, settings, subtasks
 from projects.types import STREAM
 
 _ACTIONS = {
@@ -136,10 +136,9 @@ class SessionViewSet(ViewSet):
         operation_id="updateRun", request=RunChangesInputSerializer, responses=RunSerializer
     )
     def partial_update(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
-        """Rename a run."""
+        """Rename a run, or change its budget."""
         changes = read(RunChangesInputSerializer, request.data)
-        if changes:
-            runs.rename(user=request.user, run_id=session_id, **changes)
+        settings.change_settings(user=request.user, run_id=session_id, **changes)
         return _shown(request, session_id)
 
     @extend_schema(operation_id="deleteRun", responses={204: None})
@@ -186,13 +185,17 @@ class SessionViewSet(ViewSet):
     @extend_schema(
         operation_id="sendRunMessage",
         request=MessageInputSerializer,
-        responses={202: MessageSerializer, **error_responses(InvalidState, InboxFull)},
+        responses={
+            202: MessageSerializer,
+            **error_responses(InvalidState, InboxFull, RunLimitReached, ApplyInProgress),
+        },
     )
     def message(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
         """Send a message into a run.
 
         The planner answers it: with words, with notes to those who work, or with another plan. The
-        next call of any subtask is sent it, too.
+        next call of any subtask is sent it, too. A run that has completed or failed goes on; where
+        the answer changes nothing of the plan, it ends as it was.
         """
         body = read(MessageInputSerializer, request.data)
         message = messages.send(user=request.user, run_id=session_id, **body)
@@ -222,8 +225,7 @@ class SessionViewSet(ViewSet):
         responses={
             200: RunSerializer,
             **error_responses(
-                *(InvalidState, SubtaskRunning, TooManyAttempts, RunLimitReached),
-                ApplyInProgress,
+                *(InvalidState, SubtaskRunning, TooManyAttempts, RunLimitReached, ApplyInProgress)
             ),
         },
     )
@@ -239,13 +241,16 @@ class SessionViewSet(ViewSet):
     @extend_schema(
         operation_id="updateRunPlan",
         request=PlanInputSerializer,
-        responses={200: RunSerializer, **error_responses(InvalidState, UnsoundPlanRefused)},
+        responses={
+            200: RunSerializer,
+            **error_responses(InvalidState, UnsoundPlanRefused, RunLimitReached, ApplyInProgress),
+        },
     )
     def plan(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
         """Change the plan of a run: add, change, remove and reorder subtasks.
 
-        All of it is done, or nothing. A run that was started with `approve_plan` begins with the
-        work when it is resumed.
+        All of it is done, or nothing. A run that has completed or failed goes on. One that was
+        started with `approve_plan` begins with the work when it is resumed.
         """
         body = read(PlanInputSerializer, request.data)
         edits.edit_plan(user=request.user, run_id=session_id, changes=body)

@@ -106,7 +106,7 @@ REQUESTS: dict[str, Any] = {
     "ProjectResolveInput": {
         "files": [{"path": "guide/tides.md", "base_sha": "0123abcd" * 5, "content": GUIDE}]
     },
-    "ProjectSessionChanges": {"title": "Guide to the tides"},
+    "ProjectSessionChanges": {"title": "Guide to the tides", "budget_usd": 10},
     "ProjectSessionInput": {
         "title": "Guide to the tides",
         "prompt": _GOAL,

@@ -177,6 +177,7 @@ FIELDS: dict[str, dict[str, Any]] = {
         "reads": ["README.md"],
         "writes": ["guide/tides.md"],
     },
+    "ProjectVendorCost": {"calls": 4, "vendor": "openai"},
     "Repository": {
         "can_write": True,
         "commit": COMMIT,
@@ -217,7 +218,7 @@ FIELDS: dict[str, dict[str, Any]] = {
 NULL = {
     *("error", "activity", "refusal", "pause_reason", "reasoning_effort", "revoked_at", "match"),
     *("feedback", "per_image_usd", "turn_id", "ends_at", "severity", "link", "charge_id"),
-    "connector_id",
+    *("connector_id", "advice"),
 }
 
 DATES = {
