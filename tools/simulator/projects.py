@@ -56,7 +56,10 @@ _CONTENTS = {
     "<body>\n<h1>{title}</h1>\n<p>Welcome.</p>\n</body>\n</html>\n",
     "css": "body {{ font-family: sans-serif; margin: 2rem; }}\n",
     "js": "export const basket = [];\n\nexport function add(item) {{\n  basket.push(item);\n}}\n",
+    "json": '{{"title": "{title}"}}\n',
     "md": "# {title}\n\nShort, friendly, and true.\n",
+    "py": '"""{title}."""\n',
+    "toml": 'title = "{title}"\n',
 }
 
 
