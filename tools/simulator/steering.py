@@ -57,69 +57,7 @@ class Clumsiness(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Steering(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The options of an answer; without them an answer is as usual. At most one fault.
 
-    The answer of a chat:
-    - `text` is the answer, `tokens` its words (or words of the usual prose), `reasoning_tokens` the
-      reasoning before it. `cached_tokens` of the prompt were read from a cache,
-      `cache_write_tokens` were written to one.
-    - `refusal`: the model declines, without words unless `text` or `tokens` give some. `blocked`:
-      moderation stops the prompt. Both as the provider does it, for pictures too.
-    - `finish`: the finish reason in the provider's words; for FLUX the final status. `cut`: the
-      answer ends after so many words as at its output limit; asked to, the model goes on.
-    - `tool_calls` are made, offered or not, after the words of `text` or `tokens`, until they have
-      results; each word of their arguments is a token like any other. `calls_forever`: results
-      count for nothing, whoever decided on the calls. `bad_arguments`: they are no JSON.
-    - `no_usage`, `zero_usage`; `restate_usage`: early usage in a stream is too low.
-
-    Times and format:
-    - `ttft_ms` before anything; `delay_ms` for each word, or before any answer but a chat's.
-    - The events of a stream have 1 to 50 words each, as many as the answer decides, or at most
-      `delta_tokens`; never more than come in 0.2 s.
-    - `comments`, `crlf` and `split` (inside a character) change how a stream's events are written.
-
-    Faults:
-    - `status` or `fail: before` is an HTTP error with the provider's `code` and `retry_after`
-      (seconds); with another fault, `status` and `code` are those of its error.
-    - `fail: after` is an error in mid-stream, `error_in_200` an error in place of an answer, `drop`
-      a TCP reset; `hang`, `bad_json` and `truncate` are what their names say.
-    - `after_tokens` places a fault in mid-stream. Without it `hang` and `drop` come before the
-      first byte, `fail: after`, `bad_json` and `error_in_200` as early as possible, `truncate`
-      after the last word.
-    - `times`: only this many calls of the marker have the fault.
-
-    Embeddings: the number of `vectors`, and their `dimensions`, whatever the request asks for.
-
-    Pictures: `pictures` is the number for all calls of the marker together, or for one call without
-    a marker. `drafts` come before Gemini's picture, FLUX's task needs `polls` polls, and the
-    picture of a URL is `missing`. `no_picture` sends other bytes, `padding` adds bytes, and
-    `bad_b64` cannot be decoded.
-
-    Operations: `polls` polls before the end, `finish` is `failed` or `uncancellable`. A fault, or
-    `missing`, is for the requests `at`, each time or the first `times` times; an operation is begun
-    even where the answer to `submit` is lost.
-
-    Video and 3D, in addition: the first `queue` polls say that the task waits. `finish` may be a
-    word of Tripo's: `cancelled`, `unknown`, `banned`, `expired`. `blocked` is moderation of what
-    was made, `refusal` of the request; `code` is the provider's code of a failed task. `result` is
-    what is wrong with the file, each time or the first `times` times: half of it (`broken`), a web
-    page (`other_type`), a redirect to port 1, a 403 (`expired`), or `result_bytes` bytes (`huge`),
-    which for a film is a valid one. `truncate` at `file` cuts the connection in the middle. Where
-    a task has no prompt, the line may be in the description of its picture.
-
-    Audio: a steering line is in a tag of the file, such as its title; `text` is the transcript.
-
-    `marker` names the call in the journal. A line with a `model` counts only for calls of that
-    model. A line with `title` counts only for the call that makes the title of the conversation,
-    whose prompt shows the message too; lines without `title` do not count for that call.
-
-    In the `text` of a work step, `{mark}` is the mark of its files.
-
-    `competence` names a task of runs that the models know how to do (`competence/`): it counts for
-    all steps, and what they say of the task is what they are shown. `clumsy` ones make mistakes,
-    which are counted for each step and subtask of the marker.
-
-    A line with a `step` counts only for the steps of a project run of that kind, and with a
-    `subtask` only for those about the subtask of that title. Lines without a `step` do not count
-    for plans, reviews and replies, which have a form.
+    docs/simulator.md says what each of them does.
     """
 
     model: str | None = None
