@@ -7,6 +7,7 @@ class ProjectsConfig(AppConfig):
     name = "projects"
 
     def ready(self) -> None:
+        from accounts.services import email_kinds
         from common import ownership
         from events import declarations
         from events.types import USER_STREAM
@@ -14,10 +15,12 @@ class ProjectsConfig(AppConfig):
         from projects.data_ownership import OWNED
         from projects.event_types import PROJECT_EVENTS, USER_EVENTS
         from projects.runner import StepHandler
+        from projects.services.emails import RUN
         from projects.types import JOB, STREAM
         from work.jobs.handlers import register
 
         register(JOB, StepHandler())
+        email_kinds.register(RUN)
         ownership.register(*OWNED)
         declarations.register(STREAM, PROJECT_EVENTS)
         declarations.register(USER_STREAM, USER_EVENTS)

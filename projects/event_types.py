@@ -34,6 +34,7 @@ class CreatedRunSerializer(RunInEventSerializer):
     max_parallel = serializers.IntegerField()
     review = serializers.BooleanField()
     max_output_tokens = serializers.IntegerField(allow_null=True)
+    notify_by_mail = serializers.BooleanField()
     repository = CheckoutSerializer(allow_null=True)
 
 
@@ -125,7 +126,7 @@ PROJECT_EVENTS = [
             "to_usd": UsdField(allow_null=True),
         },
     ),
-    _run("updated", "what goes on in it has changed"),
+    _run("updated", "what goes on in it has changed, or a setting"),
     EventType(
         "plan.created",
         "there is a plan. `reason` is `fallback` where the goal is the only subtask, `partial` "

@@ -78,6 +78,7 @@ def run_created(run: Run) -> Change:
         "max_parallel": run.max_parallel,
         "review": run.reviews,
         "max_output_tokens": run.max_output_tokens,
+        "notify_by_mail": run.wants_mail,
         "repository": checkout_in_event(run.checkout),
     }
     return Change("run.created", {"session": data}, USER, shows_run=True)
@@ -86,6 +87,12 @@ def run_created(run: Run) -> Change:
 def run_event(verb: str, actor: str = SYSTEM) -> Change:
     """`run.<verb>`."""
     return Change(f"run.{verb}", {}, actor, shows_run=True)
+
+
+def run_settings(run: Run) -> Change:
+    """Its user has changed settings that no other event shows."""
+    data = {"max_output_tokens": run.max_output_tokens, "notify_by_mail": run.wants_mail}
+    return Change("run.updated", {"session": data}, USER, shows_run=True)
 
 
 def run_budget(was: int | None, budget: int | None) -> Change:

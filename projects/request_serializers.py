@@ -103,6 +103,11 @@ class RunInputSerializer(serializers.Serializer[Any]):
         allow_null=True,
         help_text="What the run may cost at most, from plan and balance.",
     )
+    notify_by_mail = FlagField(
+        source="wants_mail",
+        default=False,
+        help_text="Tell you by mail when the run is paused otherwise than by you, or has ended.",
+    )
 
     def validate_branch(self, branch: str) -> str:
         fault = branch_fault(branch) if branch else None
@@ -151,6 +156,14 @@ class RunChangesInputSerializer(serializers.Serializer[Any]):
         allow_null=True,
         help_text="What the run may cost at most, from plan and balance; null is no bound.",
     )
+    max_output_tokens = WholeNumberField(
+        min_value=1,
+        max_value=MAX_OUTPUT_TOKENS,
+        required=False,
+        allow_null=True,
+        help_text="What each answer to come may be long at most; null is what its model can write.",
+    )
+    notify_by_mail = FlagField(source="wants_mail", required=False)
 
 
 @extend_schema_serializer(component_name="ProjectSessionsQuery")

@@ -39,10 +39,17 @@ _NETWORK_AGAIN = 3_600
 Outcome = OutgoingEmail.Outcome
 
 
-def request_email(*, kind: str, address: str, network: str = "", about: UUID | None = None) -> bool:
+def request_email(
+    *,
+    kind: str,
+    address: str,
+    network: str = "",
+    about: UUID | None = None,
+    after: timedelta = timedelta(),
+) -> bool:
     """Request a mail within the caller's transaction; `network` is that of an unauthenticated
-    client, `about` the id of the row that the mail is about. Known and unknown addresses take the
-    same time.
+    client, `about` the id of the row that the mail is about. It is sent `after` this time. Known
+    and unknown addresses take the same time.
 
     False where the mail is dropped: the address has got its mails of this kind about this row, or
     the outbox is full. Raises TooManyEmails where the network has requested too many.
@@ -61,7 +68,12 @@ def request_email(*, kind: str, address: str, network: str = "", about: UUID | N
         log.error("email.outbox_full", kind=kind)
         return False
     OutgoingEmail.objects.create(
-        kind=kind, address=address, mailbox=mailbox_of(address), network=network, about=about
+        kind=kind,
+        address=address,
+        mailbox=mailbox_of(address),
+        network=network,
+        about=about,
+        due_at=timezone.now() + after,
     )
     return True
 

@@ -101,7 +101,8 @@ class VendorCostSerializer(serializers.Serializer[VendorCost]):
 class RunInEventSerializer(RunRowSerializer):
     """A run without its subtasks. `activity` says what goes on; `in_flight` counts the calls that
     wait or run; `cost_by_vendor`, the greatest first, is `cost_usd` in parts. `final_text` is there
-    where it may have changed other than by `final.delta` events."""
+    where it may have changed other than by `final.delta` events, `max_output_tokens` and
+    `notify_by_mail` where their user has changed them."""
 
     models = None  # type: ignore[assignment]
     activity = serializers.CharField(read_only=True)
@@ -109,6 +110,8 @@ class RunInEventSerializer(RunRowSerializer):
     cost_by_vendor = VendorCostSerializer(source="costs", many=True, read_only=True)
     started_at = serializers.DateTimeField(read_only=True, allow_null=True)
     final_text = serializers.CharField(required=False, allow_null=True, allow_blank=True)
+    max_output_tokens = serializers.IntegerField(required=False, allow_null=True)
+    notify_by_mail = serializers.BooleanField(required=False)
 
 
 @extend_schema_serializer(component_name="ProjectAttempt")
@@ -313,6 +316,7 @@ class RunSerializer(RunInEventSerializer):
     max_output_tokens = serializers.IntegerField(
         source="run.max_output_tokens", read_only=True, allow_null=True
     )
+    notify_by_mail = serializers.BooleanField(source="run.wants_mail", read_only=True)
     last_seq = serializers.IntegerField(read_only=True)
     final_text = serializers.CharField(
         read_only=True,
@@ -359,14 +363,16 @@ class EstimateSerializer(serializers.Serializer[Estimate]):
     available_usd = UsdField(source="available")
 
 
-class _RunWithoutTextSerializer(RunInEventSerializer):
-    """The final text is added to the events that change it (`projects.services.log`)."""
+class _RunInMostEventsSerializer(RunInEventSerializer):
+    """Those of the fields that few events have are added to these (`projects.events`)."""
 
     final_text = None  # type: ignore[assignment]
+    max_output_tokens = None  # type: ignore[assignment]
+    notify_by_mail = None  # type: ignore[assignment]
 
 
 # Building the fields of a serializer costs more than using them.
-_RUN, _SUBTASK = _RunWithoutTextSerializer(), SubtaskInEventSerializer()
+_RUN, _SUBTASK = _RunInMostEventsSerializer(), SubtaskInEventSerializer()
 _DELIVERABLE, _CHECKOUT = DeliverableSerializer(), CheckoutSerializer()
 
 

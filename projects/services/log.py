@@ -9,6 +9,7 @@ from projects.events import Change, rendered, run_event, with_final_text
 from projects.models import Run
 from projects.selectors.deliverables import final_text_of
 from projects.selectors.runs import RunView, read_views
+from projects.services.emails import tell_by_mail
 
 # What changes the row of a run in a list, but for the second. What a step costs is in the list with
 # the next of them.
@@ -18,6 +19,8 @@ _NOT_THE_ROW = frozenset(
 )
 # After which another final text counts, or none.
 _CHANGES_THE_FINAL_TEXT = frozenset({"final.ended", "run.completed", "run.reopened"})
+# What its user may want to be told by mail.
+_MAILED = frozenset({"run.paused", "run.completed", "run.failed"})
 
 
 def append_events(*, run: Run, events: Sequence[NewEvent]) -> None:
@@ -28,6 +31,8 @@ def append_events(*, run: Run, events: Sequence[NewEvent]) -> None:
         return
     view, subtasks = read_views(run)
     complete = rendered(_ending_with_the_run(run, events), view, subtasks)
+    if any(event.type in _MAILED for event in events):
+        tell_by_mail(run)
     append(stream_id=run.pk, events=complete, to_users=_to_users(run, view, events))
 
 

@@ -1,6 +1,7 @@
-"""What the user changes of a run whatever its status: its title and its budget."""
+"""What the user changes of a run whatever its status: its title, its budget, the length of its
+answers, and whether its end is told by mail."""
 
-from typing import TypedDict, Unpack
+from typing import Any, Literal, TypedDict, Unpack
 from uuid import UUID
 
 from django.db import transaction
@@ -19,12 +20,19 @@ from projects.services.locks import lock_run
 from projects.services.log import append_events
 from projects.types import MAX_TITLE
 
+_OTHERS: tuple[Literal["max_output_tokens", "wants_mail"], ...] = (
+    "max_output_tokens",
+    "wants_mail",
+)
+
 
 class Settings(TypedDict, total=False):
     """`budget` is nano-USD, None for no bound."""
 
     title: str
     budget: int | None
+    max_output_tokens: int | None
+    wants_mail: bool
 
 
 @transaction.atomic
@@ -43,7 +51,18 @@ def change_settings(*, user: User, run_id: UUID, **changes: Unpack[Settings]) ->
         new_events += _rename(run, changes["title"])
     if "budget" in changes:
         new_events += _set_budget(run, changes["budget"])
+    new_events += _set(run, {name: changes[name] for name in _OTHERS if name in changes})
     append_events(run=run, events=new_events)
+
+
+def _set(run: Run, changes: dict[str, Any]) -> list[NewEvent]:
+    changed = {name: value for name, value in changes.items() if getattr(run, name) != value}
+    if not changed:
+        return []
+    for name, value in changed.items():
+        setattr(run, name, value)
+    run.save(update_fields=[*changed])
+    return [events.run_settings(run)]
 
 
 def _rename(run: Run, title: str) -> list[NewEvent]:

@@ -17,7 +17,12 @@ PREFIX = "/api/project/"
 SESSION = f"{PREFIX}sessions/{{session_id}}"
 # What each is sent; "SUBTASK" is the id of the first subtask.
 BODIES: dict[Endpoint, dict[str, Any]] = {
-    ("PATCH", SESSION): {"title": "Sea", "budget_usd": 5},
+    ("PATCH", SESSION): {
+        "title": "Sea",
+        "budget_usd": 5,
+        "max_output_tokens": 9_000,
+        "notify_by_mail": True,
+    },
     ("POST", f"{PREFIX}sessions/estimate"): {"prompt": "Write about the sea."},
     ("PATCH", f"{SESSION}/plan"): {"add": [part("c", "b")], "order": ["b"]},
     ("POST", f"{SESSION}/control"): {"action": "resume"},

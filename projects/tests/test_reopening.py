@@ -80,6 +80,23 @@ def test_what_changes_its_parts_has_the_final_text_written_again(world: World, a
     assert finals(world) == 2
 
 
+def test_a_run_that_was_finished_without_some_parts_is_asked_of_them_again() -> None:
+    """By an answer in words it ends as it was. Where more is to be done, what is missing counts."""
+    world = World(max_parallel=1, budget_usd=None, approve_plan=False)
+    while world.run.deliverables.count() < 2:
+        world.end(0, "good")
+    world.act("finish", 0)
+    go_to_the_end(world)
+    acts(world)["message"]()
+    go_to_the_end(world)
+    acts(world)["plan"]()
+    while world.active():
+        world.end(0, "good")
+    world.check()
+    assert (world.run.status, world.run.pause_reason) == ("paused", "step_failed")
+    assert world.run.subtasks.get(key="x").status == "completed"
+
+
 def test_a_run_that_goes_on_counts_among_those_that_run(world: World) -> None:
     others = [
         Run.objects.create(

@@ -136,7 +136,8 @@ class SessionViewSet(ViewSet):
         operation_id="updateRun", request=RunChangesInputSerializer, responses=RunSerializer
     )
     def partial_update(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
-        """Rename a run, or change its budget."""
+        """Rename a run, or change its budget, the length of its answers, and whether you are told
+        by mail."""
         changes = read(RunChangesInputSerializer, request.data)
         settings.change_settings(user=request.user, run_id=session_id, **changes)
         return _shown(request, session_id)
