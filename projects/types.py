@@ -114,9 +114,6 @@ class StepKind(StrEnum):
 
 # Steps whose text is shown while it comes; that of the others is for the run itself.
 SHOWN: Final = frozenset({StepKind.WORK, StepKind.FINAL})
-# Steps whose answer is continued where the output limit has cut it. The others are short: a cut
-# answer of theirs is none.
-CONTINUED: Final = frozenset({StepKind.PLAN, StepKind.REPAIR, StepKind.WORK, StepKind.FINAL})
 
 
 class AttemptReason(StrEnum):

@@ -17,9 +17,9 @@ VERBS = set(
     """
     accept add apply authorize cancel change check compare continue control create deactivate
     decline delete discard download end estimate export extend get import invite leave list merge
-    order rate reassign receive refresh regenerate remove replace request resend reset restore
-    retrieve retry revoke send set share sign star start stop stream top transcribe transfer
-    update upload verify
+    order rate reassign receive refresh regenerate remove replace request resend reset resolve
+    restore retrieve retry revoke send set share sign star start stop stream top transcribe
+    transfer update upload verify
     """.split()  # noqa: SIM905
 )
 

@@ -158,13 +158,18 @@ def _review(subtask: Subtask, number: int) -> list[NewEvent]:
     run, attempt = subtask.run, subtask.current
     assert attempt is not None  # noqa: S101 - it has just completed
     failed = _failed_before(run, StepKind.REVIEW, number, subtask)
-    reviewer = reviewer_of(attempt.model, roster_of_run(run), run.reviewer_model)
+    continued = unfinished(run, StepKind.REVIEW, attempt)
+    if continued is not None:
+        reviewer = continued.model
+    else:
+        reviewer = reviewer_of(attempt.model, roster_of_run(run), run.reviewer_model)
     step = steps.begin(
         run=run,
         kind=StepKind.REVIEW,
         model=_model_of_try(failed, reviewer, number),
         subtask=subtask,
         attempt=attempt,
+        continues=continued,
         number=number,
     )
     return [events.run_retrying(step, failed)] if failed is not None else []

@@ -30,7 +30,6 @@ from projects.services.log import append_events
 from projects.services.staging import read_work
 from projects.shown_text import text_of
 from projects.types import (
-    CONTINUED,
     ENDED,
     MAX_CONTINUATIONS,
     MAX_READS,
@@ -136,7 +135,7 @@ def _write(step: Step, completion: Completion) -> None:
 
 def _is_to_be_continued(step: Step) -> bool:
     """Has the output limit of the model cut an answer that another step can continue?"""
-    if step.finish_reason != "length" or not step.content or step.kind not in CONTINUED:
+    if step.finish_reason != "length" or not step.content:
         return False
     if is_unwanted(step.pk) or step.run.status in ENDED:
         return False
@@ -240,7 +239,7 @@ def _end_of_review(step: Step) -> list[NewEvent]:
     assert attempt is not None and subtask is not None  # noqa: S101, PT018 - a review has both
     if step.outcome != Outcome.DONE:
         return [*_recovered(step), *_cost(step)]
-    review = read_review(step.content)
+    review = read_review(text_before(step) + step.content)
     if review.verdict == Verdict.UNAVAILABLE:
         _fail(step, UnusableAnswer())
         return _cost(step)

@@ -8,6 +8,7 @@ from projects.models import Run, Step, Subtask
 from projects.plan_edits import edited_fields
 from projects.plans import UnsoundPlan
 from projects.prompts.replying import Note, Reply, read_reply
+from projects.selectors.answers import text_before
 from projects.selectors.messages import from_planner
 from projects.services import plans, subtasks
 from projects.types import MAX_ATTEMPTS, MAX_NOTES, SubtaskStatus
@@ -20,7 +21,8 @@ def carry_out(*, step: Step, is_last: bool) -> list[NewEvent] | None:
     events; None where it cannot be carried out, and the planner is asked again, with the `faults`
     of the step. Where it `is_last`, the person is told them."""
     actor = model_actor(step.model)
-    reply, new_events = read_reply(step.content), list[NewEvent]()
+    reply = read_reply(text_before(step) + step.content)
+    new_events = list[NewEvent]()
     text = reply.text
     # What is done again and is not over yet has a note in the place of that.
     notes = [*reply.notes, *(note for note in reply.redo if _is_at_work(step.run, note.key))]

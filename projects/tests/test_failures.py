@@ -294,6 +294,20 @@ def test_a_cut_final_text_is_continued(principal: NewPrincipal) -> None:
     assert kinds(run).count("final") == 3
 
 
+def test_a_cut_review_and_a_cut_reply_are_continued(principal: NewPrincipal) -> None:
+    alice = principal()
+    goal = alice.goal(
+        part("a"), review={"text": REVISE, "cut": 10}, reply={"cut": 5}, work={"ttft_ms": 700}
+    )
+    run = alice.start(goal=goal)
+    with alice.follow(run) as follower:
+        alice.do("POST", f"/sessions/{run['id']}/message", content="Mind the whales.")
+    [a] = follower.pictures[-1]["subtasks"]
+    assert verdicts(a) == [("initial", "revise"), ("revision", "revise"), ("revision", "revise")]
+    replies = [each for each in follower.pictures[-1]["messages"] if each["role"] == "planner"]
+    assert [each["content"] for each in replies] == ["Understood: Mind the whales"]
+
+
 def test_an_answer_is_not_continued_for_ever(principal: NewPrincipal) -> None:
     alice = principal()
     goal = alice.goal(part("a", model=BALANCE_ONLY), work={"text": LONG, "cut": 10})

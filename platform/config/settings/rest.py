@@ -37,7 +37,7 @@ SPECTACULAR_SETTINGS = {
         "ApplyTarget": ["default", "branch"],
         "AttemptReason": [
             *("initial", "restart", "revision", "stale", "reassign", "replace"),
-            *("retry", "fallback"),
+            *("redo", "retry", "fallback"),
         ],
         "AttemptSource": ["model", "user"],
         "CardKind": "council.models.Card.Kind",
@@ -60,7 +60,7 @@ SPECTACULAR_SETTINGS = {
         "MessageRole": "conversations.models.Message.Role",
         "MessageStatus": "conversations.models.Message.Status",
         "ModelInput": ["text", "files", "pictures", "audio"],
-        "ProjectAction": ["pause", "resume", "cancel"],
+        "ProjectAction": ["pause", "resume", "cancel", "finish", "rewrite"],
         "ProjectChangesState": [
             *("empty", "staged", "applying", "applied", "partially_applied", "discarded")
         ],
