@@ -16,6 +16,8 @@ from msgspec.structs import replace
 from ai.generations.types import Piece, cut
 from common.money import usd
 from events.types import SYSTEM, USER, NewEvent, model_actor
+from projects.author_tools.arguments import told_of
+from projects.author_tools.calls import StoredCall
 from projects.models import Apply, Attempt, AttemptFile, Deliverable, Run, Step, Subtask
 from projects.selectors.messages import MessageView
 from projects.selectors.runs import RunView
@@ -180,6 +182,22 @@ def _deltas(place: Place, piece: Piece, offset: int) -> list[NewEvent]:
         return [NewEvent("final.delta", text, actor) for text in texts]
     about = {"subtask_id": place.subtask_id, "attempt": place.attempt}
     return [NewEvent("subtask.delta", {**about, **text}, actor) for text in texts]
+
+
+def tool_called(step: Step, number: int, call: StoredCall) -> NewEvent:
+    """An author has called a function, which was carried out, or refused where it is not `ok`."""
+    told = told_of(call.name, call.arguments)
+    data = {
+        "subtask_id": step.subtask_id,
+        "attempt": step.attempt.number if step.attempt is not None else 0,
+        "call": number,
+        "name": call.name,
+        "path": told.path,
+        "query": told.query,
+        "ok": call.result is not None and call.result.ok,
+        "summary": call.result.summary if call.result is not None else "",
+    }
+    return NewEvent("subtask.tool", data, model_actor(step.model))
 
 
 def review_completed(attempt: Attempt, model: str) -> NewEvent:

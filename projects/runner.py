@@ -15,6 +15,7 @@ from common.errors import DomainError
 from common.threads import in_outside_thread
 from events.types import NewEvent
 from projects import events
+from projects.author_tools.arguments import FINISH
 from projects.errors import RepositoryUnavailable
 from projects.services.checks import check_answer
 from projects.services.completion import STEP
@@ -65,6 +66,7 @@ def call_of(prepared: Prepared, *, account_id: UUID) -> ChatCall:
         source="job",
         model=prepared.model,
         messages=prepared.messages,
+        tools=prepared.tools,
         max_output_tokens=prepared.max_output_tokens,
         stream=True,
         request_id=prepared.step.run.request_id or str(step_id),
@@ -99,9 +101,10 @@ class StepCall(StreamedCall[None, Shown]):
     async def before_end(self, failure: DomainError | None) -> None:
         """Check the files of an author that has finished, before the run is held for the end."""
         runner = self.runner
-        is_whole = runner is not None and failure is None and runner.finish_reason == "stop"
-        if runner is not None and is_whole and self._kind == StepKind.WORK:
-            await in_outside_thread(check_answer, self._id, runner.text)
+        if runner is None or failure is not None or self._kind != StepKind.WORK:
+            return
+        if runner.finish_reason == "stop" or any(call.name == FINISH for call in runner.tool_calls):
+            await in_outside_thread(check_answer, self._id, runner.text, runner.tool_calls)
 
     def delta_events(self, pieces: Sequence[Shown], offset: int) -> list[NewEvent]:
         return events.shown(self._place, pieces, offset)

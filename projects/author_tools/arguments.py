@@ -185,3 +185,24 @@ def _plain(field: dict[str, Any]) -> dict[str, Any]:
 
 
 FUNCTIONS: Final = tuple(_tool(name, kind) for name, kind in _KINDS.items())
+
+
+class Told(Struct, frozen=True):
+    """What people are told of a call; None where it has none, or none that can be read."""
+
+    path: str | None = None
+    query: str | None = None
+
+
+def told_of(name: str, arguments: str) -> Told:
+    """What a call is about. This raises nothing."""
+    try:
+        call = read_arguments(name, arguments)
+    except BadArguments:
+        return Told()
+    match call:
+        case ListFiles(path, query) | Search(query, path):
+            return Told(path_of(path) or None, query or None)
+        case _:
+            paths = paths_named(call)
+            return Told(paths[0][:MAX_PATH] if paths else None)

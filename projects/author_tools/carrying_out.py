@@ -52,10 +52,7 @@ def _carry_out(copy: WorkingCopy, call: Arguments) -> Carried:
             copy.move(path, new_path)
             return Carried(True, f"{path} is at {new_path} now.", f"moved to {new_path}")
         case Finish():
-            raise Refused(
-                "The part is not finished, because another call of this answer could not be "
-                "carried out before it. Look at its result, and call finish again."
-            )
+            return Carried(True, "The part is finished.", "handed in")
 
 
 def _write(copy: WorkingCopy, path: str, content: str) -> Carried:

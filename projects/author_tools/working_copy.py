@@ -2,22 +2,19 @@
 have made of them, and with what the author itself has written."""
 
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
-from functools import cached_property
-from itertools import chain, islice
+from itertools import chain
 from pathlib import PurePosixPath
 
 from integrations.githosts.types import SUBMODULE, SYMLINK
 from projects.file_edits import UnfitEdit, replaced, with_line_ends
 from projects.outputs import MAX_FILE, MAX_FILES, Op, OutputFile
 from projects.paths import fault_of
+from projects.plan_files import nearest
 
 _LINK = "{} is a symbolic link or a submodule: it can be neither read nor written from here."
 _NO_TEXT = "{} is no text, or too long: it can be neither read nor written from here."
 _UNREAD = "You have not read {}. Read it first, so that nothing of it gets lost."
 _TAKEN = "There is a file at {} already. Choose another path, or delete that file first."
-_MAX_NEAR = 5
-_MAX_COMPARED = 2_000
 
 
 class Refused(Exception):
@@ -30,18 +27,21 @@ class NotRead(Refused):
 
 class WorkingCopy:
     """`modes` are Git's modes of all files that the author finds, by path, and `contents` the texts
-    of those that were read; None for what is no text, or too long. `own` are files that the author
-    has written before."""
+    of those that were read; None for what is no text, or too long. `seen` are those that the author
+    was shown or has read, by default all of them, and `own` are files that it has written before.
+    """
 
     def __init__(
         self,
         *,
         modes: Mapping[str, str],
         contents: Mapping[str, str | None],
+        seen: Iterable[str] | None = None,
         own: Iterable[OutputFile] = (),
     ) -> None:
         self._modes = modes
         self._contents = contents
+        self._seen = {*(contents if seen is None else seen)}
         self._own: dict[str, str | None] = {}  # None: deleted
         self._sources: dict[str, str] = {}
         for file in own:
@@ -91,19 +91,20 @@ class WorkingCopy:
         text = self.text(path)
         if text is None:
             raise Refused(_NO_TEXT.format(path))
+        self._seen.add(path)
         return text
 
     # --- Writing ----------------------------------------------------------------------------------
 
     def write(self, path: str, content: str) -> None:
         """Write a whole file, with the line ends that it has. Raises Refused."""
-        base = self.read(path) if self.has(path) else ""
+        base = self._to_change(path) if self.has(path) else ""
         self._put(path, with_line_ends(content, base))
 
     def edit(self, path: str, old: str, new: str) -> None:
         """Replace a passage of a file. Raises Refused."""
         try:
-            content = replaced(self.read(path), old, new)
+            content = replaced(self._to_change(path), old, new)
         except UnfitEdit as unfit:
             raise Refused(f"{path} was not changed. {unfit}") from None
         self._put(path, content)
@@ -116,7 +117,7 @@ class WorkingCopy:
 
     def move(self, path: str, new_path: str) -> None:
         """Raises Refused."""
-        content = self.read(path)
+        content = self._to_change(path)
         _check_path(path)
         if self.has(new_path):
             raise Refused(_TAKEN.format(new_path))
@@ -125,6 +126,15 @@ class WorkingCopy:
         self._remove(path)
         if source in self._modes and source != new_path:
             self._sources[new_path] = source
+
+    def _to_change(self, path: str) -> str:
+        """The content of a file that the author has seen. Raises Refused."""
+        is_seen = path in self._own or path in self._seen
+        text = self.read(path)
+        if not is_seen:
+            self._seen.discard(path)
+            raise NotRead(_UNREAD.format(path))
+        return text
 
     def _put(self, path: str, content: str) -> None:
         self._check_place(path)
@@ -175,29 +185,13 @@ class WorkingCopy:
             return "Name the path of a file."
         if self._is_folder(path):
             return f"{path} is a folder. Name a file in it: list_files shows them."
-        near = self._near(path)
+        near = nearest(path, self.paths)
         hint = f" Do you mean {', '.join(near)}?" if near else " list_files shows all of them."
         return f"There is no file {path[:400]}.{hint}"
-
-    def _near(self, path: str) -> list[str]:
-        """The nearest names: files of that name elsewhere, else similar ones."""
-        name = PurePosixPath(path).name.lower()
-        similar = get_close_matches(name, [*self._names][:_MAX_COMPARED], n=_MAX_NEAR)
-        named = [name] if name in self._names else similar
-        found = (each for near in named for each in self._names[near] if self.has(each))
-        return [*islice(found, _MAX_NEAR)]
 
     def _is_folder(self, path: str) -> bool:
         there = chain(self._modes, self._own)
         return any(each.startswith(f"{path}/") and self.has(each) for each in there)
-
-    @cached_property
-    def _names(self) -> dict[str, list[str]]:
-        """The paths of the repository's files by their last parts."""
-        names: dict[str, list[str]] = {}
-        for path in self.paths:
-            names.setdefault(PurePosixPath(path).name.lower(), []).append(path)
-        return names
 
 
 def _check_path(path: str) -> None:

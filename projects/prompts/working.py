@@ -8,6 +8,7 @@ from common.prompt_delimiters import section
 from projects.outputs import MAX_SUMMARY_LINES
 from projects.prompts.cutting import cut_to, files_within, newest_within
 from projects.prompts.delimiters import MATERIAL, delimit, listed, nested
+from projects.prompts.tool_working import tool_form, tool_revision
 
 _WORK = "You carry out one part of a larger piece of work. Others do the other parts. "
 _REVISE = "Write the whole result again with these points mended, and files in full."
@@ -49,7 +50,9 @@ class WorkContext(Struct, frozen=True, kw_only=True):
     """What a subtask's author knows. `inputs` are the results of the subtasks that it depends on,
     `others` the summaries of those that it does not; `notes` are the user's and the planner's.
     `sources` are files of the repository; None stands for a file that is no text or too long.
-    `room` is the number of characters for `inputs`, `uploads`, `sources` and `notes`."""
+    `room` is the number of characters for `inputs`, `uploads`, `sources` and `notes`.
+    `calls_functions`: it works on the repository by calls, and is shown the digest of it
+    (`repository`)."""
 
     goal: str
     title: str
@@ -64,6 +67,8 @@ class WorkContext(Struct, frozen=True, kw_only=True):
     sources: dict[str, str | None] = {}
     mark: str
     room: int
+    calls_functions: bool = False
+    repository: str = ""
 
 
 class Revision(Struct, frozen=True, kw_only=True):
@@ -82,6 +87,7 @@ def work_prompt(context: WorkContext) -> str:
             delimit("goal", context.goal),
             delimit("task", task_text(context.title, context.instructions, context.writes)),
             *listed("done_when", context.acceptance),
+            *([delimit("repository", context.repository)] if context.repository else []),
             *_inputs(context),
             *nested("notes", "note", newest_within(context.room // 4, context.notes)),
             _work_rules(context),
@@ -90,14 +96,14 @@ def work_prompt(context: WorkContext) -> str:
     )
 
 
-def revision_prompt(revision: Revision, mark: str) -> str:
+def revision_prompt(revision: Revision, mark: str, *, calls_functions: bool = False) -> str:
     """Ask for another attempt; the earlier one is the turn before."""
     who = "The person who set the goal asks" if revision.is_of_user else "A reviewer asks"
     return "\n\n".join(
         [
             f"{who} for changes:",
             *listed("review", revision.issues or ["It is not finished."]),
-            f"{_REVISE} The mark is {mark} now.",
+            tool_revision(mark) if calls_functions else f"{_REVISE} The mark is {mark} now.",
         ]
     )
 
@@ -147,6 +153,8 @@ def _work_rules(context: WorkContext) -> str:
 
 def _form(context: WorkContext) -> str:
     mark, output = context.mark, context.output or "the result"
+    if context.calls_functions:
+        return tool_form(output, mark)
     lines = [
         f"Write {output} as Markdown.",
         _FILES,

@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from ai.catalog.types import Model
 from ai.inference.bounds import output_bound
-from ai.providers.types import Message
+from ai.providers.types import Message, Tools
 from projects.models import Attempt, AttemptFile, Run, Step, Subtask
 from projects.outputs import mark_of
 from projects.patches import patch_of
-from projects.prompts.continuing import GO_ON
 from projects.prompts.finishing import FinalContext, final_prompt
 from projects.prompts.planning import PlanContext, planning_prompt, repair_prompt
 from projects.prompts.replying import ReplyContext, reply_prompt, reply_repair_prompt
@@ -34,6 +36,17 @@ from projects.selectors.material import (
 )
 from projects.selectors.messages import refused_reply
 from projects.selectors.sources import current_contents, sources_of
+from projects.selectors.tool_turns import (
+    MAX_CONVERSATION,
+    Turn,
+    calls_before,
+    conversation,
+    functions_for,
+    has_to_finish,
+    read_turns,
+    since_calls,
+)
+from projects.selectors.working_copies import uses_tools
 from projects.types import GOING_ON, AttemptReason, Outcome, StepKind, SubtaskStatus, Verdict
 
 # Characters of the words around the inputs of a prompt.
@@ -42,15 +55,51 @@ _WORDS = 20_000
 _BYTES_PER_TOKEN = 3
 
 
-def messages_for(step: Step, model: Model) -> tuple[Message, ...]:
-    """The messages of a step. One that continues an answer is shown what there is of it."""
-    asked, before = _question(step, model), text_before(step)
-    if not before:
+class Asked(Struct, frozen=True):
+    """What a model is asked: the messages, and the functions that an author may call. `is_last`: it
+    has to finish in this turn."""
+
+    messages: tuple[Message, ...]
+    tools: Tools | None = None
+    is_last: bool = False
+
+
+def ask(step: Step, model: Model) -> Asked:
+    """What the model of a step is asked. An author without means for more than one turn calls no
+    functions."""
+    turns = read_turns(step)
+    if step.kind != StepKind.WORK or not uses_tools(step.run, model):
+        return Asked(_messages(step, model, turns))
+    asked = Asked(
+        _messages(step, model, turns, with_tools=True),
+        functions_for(is_last=False),
+    )
+    made = calls_before(turns)
+    if not has_to_finish(step, model, asked.messages, made):
         return asked
-    return (*asked, Message("assistant", before), Message("user", GO_ON))
+    if not made:
+        return Asked(_messages(step, model, turns))
+    last = _messages(step, model, turns, with_tools=True, is_last=True)
+    return Asked(last, functions_for(is_last=True), is_last=True)
 
 
-def _question(step: Step, model: Model) -> tuple[Message, ...]:
+def _messages(
+    step: Step,
+    model: Model,
+    turns: Sequence[Turn],
+    *,
+    with_tools: bool = False,
+    is_last: bool = False,
+) -> tuple[Message, ...]:
+    """The messages of a step. One that continues an answer is shown what there is of it."""
+    question = _question(step, model, with_tools=with_tools)
+    if not with_tools:
+        turns = since_calls(turns)
+    room = MAX_CONVERSATION - sum(len(message.text) for message in question)
+    return (*question, *conversation(turns, room=min(room, _room(model)), is_last=is_last))
+
+
+def _question(step: Step, model: Model, *, with_tools: bool) -> tuple[Message, ...]:
     run = step.run
     match StepKind(step.kind):
         case StepKind.PLAN:
@@ -58,7 +107,7 @@ def _question(step: Step, model: Model) -> tuple[Message, ...]:
         case StepKind.REPAIR:
             return _repair(run, model)
         case StepKind.WORK:
-            return _work(step, model)
+            return _work(step, model, with_tools=with_tools)
         case StepKind.REVIEW:
             return (Message("user", review_prompt(_review_context(step, model))),)
         case StepKind.REPLY:
@@ -97,19 +146,24 @@ def _repair(run: Run, model: Model) -> tuple[Message, ...]:
     )
 
 
-def _work(step: Step, model: Model) -> tuple[Message, ...]:
+def _work(step: Step, model: Model, *, with_tools: bool) -> tuple[Message, ...]:
     subtask = step.subtask
     assert subtask is not None  # noqa: S101 - work has one
     mark = mark_of(first_turn(step).pk)
-    first = Message("user", work_prompt(_work_context(step.run, subtask, model, mark)))
+    context = _work_context(step.run, subtask, model, mark)
+    if with_tools and step.run.checkout is not None:
+        context = replace(context, calls_functions=True, repository=step.run.checkout.digest)
+    first = Message("user", work_prompt(context))
     before, is_redone = _to_revise(subtask, step)
     if before is None:
         return (first,)
     asked = [*review_of(before).all_issues, *faults_of(before)] if before.verdict else []
     wanted = [*(subtask.notes[-1:] if is_redone else []), *dict.fromkeys(asked)]
     revision = Revision(text=before.body, issues=wanted, is_of_user=is_redone)
-    text = "\n\n".join(filter(None, (before.body, *_files_as_text(before))))
-    return (first, Message("assistant", text), Message("user", revision_prompt(revision, mark)))
+    files = [] if with_tools else _files_as_text(before)
+    text = "\n\n".join(filter(None, (before.body, *files)))
+    request = revision_prompt(revision, mark, calls_functions=with_tools)
+    return (first, Message("assistant", text), Message("user", request))
 
 
 def _work_context(run: Run, subtask: Subtask, model: Model, mark: str) -> WorkContext:

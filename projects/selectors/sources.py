@@ -2,6 +2,8 @@
 
 from collections.abc import Collection
 
+from django.db.models import QuerySet
+
 from integrations.githosts.types import SUBMODULE, SYMLINK
 from projects.models import AttemptFile, Run, Step, Subtask
 from projects.selectors.conflicts import conflicts_of
@@ -30,14 +32,22 @@ def lacks_sources(step: Step) -> bool:
         return not checkout.has_symbols
     if step.kind != StepKind.WORK or step.subtask is None:
         return False
-    paths = source_paths(step.subtask)
+    return bool(unread_paths(step.run, source_paths(step.subtask)))
+
+
+def unread_paths(run: Run, paths: Collection[str]) -> list[str]:
+    """Those of the paths that are files of the repository, and that nobody has read yet."""
+    checkout = run.checkout
+    if checkout is None:
+        return []
     known = set(checkout.files.filter(path__in=paths).values_list("path", flat=True))
-    return any(
-        path in checkout.entries
+    return [
+        path
+        for path in paths
+        if path in checkout.entries
         and path not in known
         and checkout.entries[path].mode not in (SYMLINK, SUBMODULE)
-        for path in paths
-    )
+    ]
 
 
 def sources_of(subtask: Subtask) -> dict[str, str | None]:
@@ -66,7 +76,9 @@ def current_contents(
         wanted = paths if of_repository is None else of_repository
         read = subtask.run.checkout.files.filter(path__in=wanted)
         contents = dict(read.values_list("path", "content"))
-    for path, op, content in _written(subtask, paths, with_dependencies=with_dependencies):
+    written = written_by_others(subtask, with_dependencies=with_dependencies)
+    rows = written.filter(path__in=paths).values_list("path", "op", "content")
+    for path, op, content in rows:
         if op == "delete":
             contents.pop(path, None)
         else:
@@ -82,11 +94,8 @@ def shown_contents(subtask: Subtask, paths: Collection[str]) -> dict[str, str | 
     return current_contents(subtask, paths, of_repository=shown.intersection(paths))
 
 
-def _written(
-    subtask: Subtask, paths: Collection[str], *, with_dependencies: bool
-) -> list[tuple[str, str, str]]:
-    """What the results of other subtasks write there: path, operation and content, in topological
-    order."""
+def written_by_others(subtask: Subtask, *, with_dependencies: bool = True) -> QuerySet[AttemptFile]:
+    """The files that the results of other subtasks write, in topological order."""
     done = [
         row.current_id
         for row in subtask.run.rows.subtasks.values()
@@ -94,6 +103,5 @@ def _written(
         and row.pk != subtask.pk
         and (with_dependencies or row.key not in subtask.depends_on)
     ]
-    files = AttemptFile.objects.filter(attempt__in=done, path__in=paths, discarded_at=None)
-    ordered = files.order_by("attempt__subtask__position")
-    return [*ordered.values_list("path", "op", "content")]
+    files = AttemptFile.objects.filter(attempt__in=done, discarded_at=None)
+    return files.order_by("attempt__subtask__position")

@@ -1,7 +1,7 @@
 """Subtasks and their attempts for the run's owner."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from uuid import UUID
 
 import msgspec
@@ -13,11 +13,17 @@ from billing.selectors.charges import ChargeUsage, get_usage
 from common.consistent_reads import consistent_reads
 from common.errors import NotFound
 from events.selectors import list_data
+from projects.author_tools.arguments import told_of
+from projects.author_tools.calls import StoredCall, read_calls
+from projects.author_tools.results import cut_text
 from projects.models import Attempt, AttemptFile, Step, Subtask
 from projects.selectors.answers import shown_before, shown_from
 from projects.selectors.lookup import get_run
 from projects.shown_text import text_of
 from projects.types import AttemptReason, StepKind, SubtaskStatus
+
+# Characters of the result of a call.
+MAX_SHOWN_RESULT = 2_000
 
 
 class Delta(Struct, frozen=True):
@@ -55,11 +61,27 @@ class SubtaskView(Struct, frozen=True, kw_only=True):
     text: str | None
 
 
+class CallView(Struct, frozen=True, kw_only=True):
+    """A call of a function by an author; `number` counts those of the whole answer. `result` is
+    what its author was answered, cut to MAX_SHOWN_RESULT characters; None until it is carried out.
+    """
+
+    number: int
+    name: str
+    path: str | None
+    query: str | None
+    ok: bool
+    summary: str
+    result: str | None
+
+
 class AttemptDetail(AttemptView, frozen=True, kw_only=True):
-    """An attempt with its text. `sections` are the headings of what its author was given."""
+    """An attempt with its text. `sections` are the headings of what its author was given, `calls`
+    those that it has made."""
 
     files: list[AttemptFile]
     sections: list[str]
+    calls: list[CallView]
 
 
 class SubtaskDetail(Struct, frozen=True, kw_only=True):
@@ -84,18 +106,46 @@ def _read_detail(user: User, run_id: UUID, subtask_id: UUID) -> SubtaskDetail:
     rows = subtask.attempts.prefetch_related(
         Prefetch("files", AttemptFile.objects.defer("content").order_by("path"))
     )
-    works = subtask.steps.filter(kind=StepKind.WORK).order_by("id").defer("content")
+    works = [*subtask.steps.filter(kind=StepKind.WORK).order_by("id").defer("content")]
     sections = {step.attempt_id: step.result.get("sections", []) for step in works}
+    calls = _calls_by_attempt(works)
     attempts = [
         AttemptDetail(
             attempt=attempt,
             cost=head.cost,
             files=list(attempt.files.all()),
             sections=sections.get(attempt.pk, []),
+            calls=calls[attempt.pk],
         )
         for head, attempt in zip(view.attempts, rows.order_by("number"), strict=True)
     ]
     return SubtaskDetail(view=view, attempts=attempts)
+
+
+def _calls_by_attempt(works: Iterable[Step]) -> defaultdict[UUID | None, list[CallView]]:
+    """The calls of each attempt: of its own turns, counted from the beginning of the answer."""
+    calls: defaultdict[UUID | None, list[CallView]] = defaultdict(list)
+    counts: dict[UUID | None, int] = {None: 0}
+    for step in works:
+        before, made = counts.get(step.continues_id, 0), read_calls(step.result)
+        counts[step.pk] = before + len(made)
+        calls[step.attempt_id] += [
+            _call(number, call) for number, call in enumerate(made, before + 1)
+        ]
+    return calls
+
+
+def _call(number: int, call: StoredCall) -> CallView:
+    told, result = told_of(call.name, call.arguments), call.result
+    return CallView(
+        number=number,
+        name=call.name,
+        path=told.path,
+        query=told.query,
+        ok=result is not None and result.ok,
+        summary=result.summary if result is not None else "",
+        result=cut_text(result.text, MAX_SHOWN_RESULT) if result is not None else None,
+    )
 
 
 def view_of(subtask: Subtask, usage: Mapping[UUID, ChargeUsage], *, with_text: bool) -> SubtaskView:

@@ -15,7 +15,7 @@ from projects.models import AttemptFile, Deliverable, Run
 from projects.selectors.costs import VendorCost
 from projects.selectors.files import RunFile
 from projects.selectors.runs import RunSummary, RunView, Snapshot
-from projects.selectors.subtasks import AttemptView, SubtaskDetail, SubtaskView
+from projects.selectors.subtasks import AttemptView, CallView, SubtaskDetail, SubtaskView
 from projects.types import (
     MAX_FINAL_TEXT_BYTES,
     AssignedBy,
@@ -195,14 +195,31 @@ class AttemptFaultSerializer(serializers.Serializer[Any]):
     mended = serializers.BooleanField(read_only=True, default=False)
 
 
+@extend_schema_serializer(component_name="ProjectCall")
+class CallSerializer(serializers.Serializer[CallView]):
+    """A call of a function by an author that works on a repository. `number` counts those of the
+    whole answer, `ok` is false where it was refused or not carried out yet, and `result` is the
+    beginning of what the author was answered."""
+
+    number = serializers.IntegerField(read_only=True)
+    name = serializers.CharField(read_only=True)
+    path = serializers.CharField(read_only=True, allow_null=True)
+    query = serializers.CharField(read_only=True, allow_null=True)
+    ok = serializers.BooleanField(read_only=True)
+    summary = serializers.CharField(read_only=True)
+    result = serializers.CharField(read_only=True, allow_null=True)
+
+
 @extend_schema_serializer(component_name="ProjectAttemptDetail")
 class AttemptDetailSerializer(AttemptSerializer):
-    """An attempt with its text. `sections` are the headings of what its author was given, `review`
-    what the reviewer has written, `faults` the files that were left out or did not come, and
-    why; a fault whose `path` is null is about the answer itself, which ends early."""
+    """An attempt with its text. `sections` are the headings of what its author was given, `calls`
+    the functions that it has called on the repository, `review` what the reviewer has written,
+    `faults` the files that were left out or did not come, and why; a fault whose `path` is null is
+    about the answer itself, which ends early."""
 
     body = serializers.CharField(source="attempt.body", read_only=True)
     sections = TextsField()
+    calls = CallSerializer(many=True, read_only=True)
     files = AttemptFileSerializer(many=True, read_only=True)
     faults = AttemptFaultSerializer(source="attempt.faults", many=True, read_only=True)
     review = serializers.DictField(source="attempt.review", read_only=True)

@@ -3,6 +3,7 @@
 from typing import Any
 from uuid import UUID
 
+from ai.catalog.selectors import get_catalog
 from events import inbox
 from events.types import SYSTEM, NewEvent, model_actor
 from projects import events
@@ -23,6 +24,7 @@ from projects.selectors.candidate_models import reviewer_of, roster_of_run
 from projects.selectors.messages import from_user
 from projects.selectors.states import state_of
 from projects.selectors.substitutes import substitute_of
+from projects.selectors.working_copies import uses_tools
 from projects.services import attempts, deliverables, steps
 from projects.types import (
     GOING_ON,
@@ -133,7 +135,7 @@ def _work(subtask: Subtask, start: Start) -> list[NewEvent]:
     if attempt is None or start.reason is not None:
         reason = start.reason or AttemptReason.RETRY
         attempt = attempts.create(subtask=subtask, reason=reason, model=model)
-        if before is not None and continued is not None:
+        if before is not None and (continued is not None or _keeps_files(run, model, reason)):
             attempts.copy_files(from_=before, to=attempt)
     steps.begin(
         run=run,
@@ -152,6 +154,12 @@ def _work(subtask: Subtask, start: Start) -> list[NewEvent]:
     if is_new:
         return [events.subtask_event("started", subtask, reason=start.reason)]
     return [events.subtask_event("retrying", subtask, reason=start.reason)]
+
+
+def _keeps_files(run: Run, model: str, reason: AttemptReason) -> bool:
+    """Does the author of another attempt find its files as it has left them?"""
+    is_revision = reason in (AttemptReason.REVISION, AttemptReason.REDO)
+    return is_revision and uses_tools(run, get_catalog().find(model))
 
 
 def _review(subtask: Subtask, number: int) -> list[NewEvent]:

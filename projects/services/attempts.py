@@ -21,8 +21,10 @@ def create(*, subtask: Subtask, reason: AttemptReason, **fields: Any) -> Attempt
 
 
 def write_files(*, attempt: Attempt, files: Iterable[OutputFile]) -> None:
-    """Store the files of an attempt. Those of a model whose subtask has a conflict were made from
-    the text with both sides, which it was shown."""
+    """Store files of an attempt, in the place of those that it has at their paths. Those of a model
+    whose subtask has a conflict were made from the text with both sides, which it was shown."""
+    files = [*files]
+    attempt.files.filter(path__in=[file.path for file in files]).delete()
     rows = AttemptFile.objects.bulk_create(
         AttemptFile(
             attempt=attempt,
@@ -51,6 +53,22 @@ def _note_resolved(attempt: Attempt, rows: Sequence[AttemptFile]) -> None:
         for row in rows
         if row.path in conflicts and not is_marked(row.content)
     )
+
+
+def replace_files(*, attempt: Attempt, files: Iterable[OutputFile]) -> None:
+    """Let these be all files of an attempt. Those that are as they were are not written again."""
+    wanted = {file.path: file for file in files}
+    for row in attempt.files.all():
+        file = wanted.get(row.path)
+        if file is not None and (file.op, file.content, file.previous_path) == (
+            row.op,
+            row.content,
+            row.previous_path,
+        ):
+            del wanted[row.path]
+        else:
+            row.delete()
+    write_files(attempt=attempt, files=wanted.values())
 
 
 def copy_files(*, from_: Attempt, to: Attempt) -> None:

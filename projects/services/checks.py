@@ -1,6 +1,7 @@
 """Checks the files of an author's answer before the end of its step is written: it takes a while,
 and does not hold the run."""
 
+from collections.abc import Sequence
 from typing import Final
 from uuid import UUID
 
@@ -8,12 +9,14 @@ import structlog
 from django.db import connection
 from msgspec.structs import asdict
 
+from ai.providers.types import ToolCall
 from common.threads import release_connection
 from projects.checks.checking import Written, faults_of
 from projects.models import Step
 from projects.outputs import FileFault, OutputFile
 from projects.selectors.sources import current_contents, nameable_files
 from projects.selectors.staged import staged_rows
+from projects.services.author_turns import answer_in_words, files_after
 from projects.services.staging import read_work
 from projects.types import StepKind
 
@@ -23,11 +26,11 @@ _FILE: Final = "@@FILE "
 log = structlog.get_logger(__name__)
 
 
-def check_answer(step_id: UUID, text: str) -> None:
+def check_answer(step_id: UUID, text: str, calls: Sequence[ToolCall] = ()) -> None:
     """Note with a step of an author what is wrong in the files of its answer, whose last turn has
-    that text. Blocks as long as `faults_of`."""
+    that text, and asks for these calls. Blocks as long as `faults_of`."""
     try:
-        _check(step_id, text)
+        _check(step_id, text, calls)
     # Whatever happens here, the answer is paid for and counts.
     except Exception:
         log.exception("projects.files_not_checked", step_id=str(step_id))
@@ -40,15 +43,18 @@ def noted_faults(step: Step) -> list[FileFault]:
     return [FileFault(**each) for each in step.result.get("faults", [])]
 
 
-def _check(step_id: UUID, text: str) -> None:
+def _check(step_id: UUID, text: str, calls: Sequence[ToolCall]) -> None:
     rows = Step.objects.select_related("run__checkout", "run__account")
     found = rows.filter(pk=step_id, kind=StepKind.WORK, ended_at=None).first()
-    if found is None or (found.continues_id is None and _FILE not in text):
+    if found is None or (found.continues_id is None and _FILE not in text and not calls):
         return
     step = found.run.rows.steps.get(step_id)
     if step is None or step.subtask is None:
         return
-    _, files, _ = read_work(step, text)
+    if calls:
+        files = files_after(step, calls)
+    else:
+        _, files, _ = read_work(step, answer_in_words(step, text))
     if not files:
         return
     subtask = step.subtask

@@ -12,19 +12,23 @@ from billing.selectors.charges import get_usage
 from common.errors import DomainError
 from events.types import NewEvent, model_actor
 from projects import events
+from projects.author_tools.calls import stored, with_calls
 from projects.errors import UnusableAnswer
 from projects.json_answers import find_object
 from projects.models import Attempt, Step
 from projects.outputs import FileFault
+from projects.outputs import Output as Answer
 from projects.plans import UnsoundPlan, read_plan
 from projects.prompts.reviewing import read_review
 from projects.refusals import outcome_of
-from projects.selectors.answers import shown_before, text_before, turns_before
+from projects.selectors.answers import shown_before, text_before
 from projects.selectors.messages import refused_reply
 from projects.selectors.spending import left_to_write
 from projects.selectors.subtasks import text_in_log
+from projects.selectors.tool_turns import read_turns, since_calls
 from projects.services import attempts, checks, deliverables, plans, replies
 from projects.services.advance import advance
+from projects.services.author_turns import Ending, answer_of, end_turn
 from projects.services.locks import lock_step
 from projects.services.log import append_events
 from projects.services.staging import read_work
@@ -48,6 +52,8 @@ _ENDS_EARLY = {
     "length": "The answer has reached the output limit of the model and ends early.",
     "content_filter": "A filter of the provider has ended the answer early.",
 }
+_NOT_FINISHED = "The author has not finished: its calls, or what pays for them, were used up."
+_NO_WORDS = "The author has written files, and has said nothing of them."
 # Answers of the planner that are no plan, until the goal itself becomes the only subtask.
 _MAX_BAD_PLANS = 2
 
@@ -68,8 +74,8 @@ class StepOutput(Output[Step, None]):
         if row is None:
             return
         run = row.run
-        _write(row, completion)
-        new_events = [*completion.unsent, *_last_shown(row), *_finish(row)]
+        ending = _write(row, completion)
+        new_events = [*completion.unsent, *_last_shown(row), *_finish(row, ending)]
         next_events, usage = advance(run), events.usage_updated()
         # The event that ends a run is its last one.
         new_events += [usage, *next_events] if run.status in ENDED else [*next_events, usage]
@@ -97,7 +103,7 @@ def _last_shown(step: Step) -> list[NewEvent]:
     return events.shown(events.place_of(step), reader.rest(), offset)
 
 
-def _finish(step: Step) -> list[NewEvent]:
+def _finish(step: Step, ending: Ending | None) -> list[NewEvent]:
     """Write what the end of a step means for what it was about. Returns the events."""
     if step.goes_on:
         return _cost(step)
@@ -110,7 +116,7 @@ def _finish(step: Step) -> list[NewEvent]:
         case StepKind.PLAN | StepKind.REPAIR:
             return _end_of_plan(step)
         case StepKind.WORK:
-            return _end_of_work(step)
+            return _end_of_work(step, ending)
         case StepKind.REVIEW:
             return _end_of_review(step)
         case StepKind.REPLY:
@@ -119,7 +125,8 @@ def _finish(step: Step) -> list[NewEvent]:
             return _end_of_final(step)
 
 
-def _write(step: Step, completion: Completion) -> None:
+def _write(step: Step, completion: Completion) -> Ending | None:
+    """Write the end of a step. Returns what the calls mean that an author has asked for."""
     step.status = completion.status
     step.outcome = outcome_of(completion.failure)
     step.error = completion.error
@@ -127,23 +134,39 @@ def _write(step: Step, completion: Completion) -> None:
         step.error = error_of(CallInterrupted())
     step.content = completion.content
     step.finish_reason = completion.reason
-    step.goes_on = step.outcome == Outcome.DONE and _is_to_be_continued(step)
     step.beside_others = step.outcome == Outcome.REFUSED and len(step.run.rows.active_steps()) > 1
     step.ended_at = step.run.rows.now
+    ending = _end_of_calls(step, completion)
+    step.goes_on = ending.goes_on if ending is not None else _is_to_be_continued(step)
     step.save()
+    return ending
 
 
 def _is_to_be_continued(step: Step) -> bool:
     """Has the output limit of the model cut an answer that another step can continue?"""
-    if step.finish_reason != "length" or not step.content:
+    if step.outcome != Outcome.DONE or step.finish_reason != "length" or not step.content:
         return False
     if is_unwanted(step.pk) or step.run.status in ENDED:
         return False
+    return _may_write_more(step) and len(since_calls(read_turns(step))) < MAX_CONTINUATIONS
+
+
+def _may_write_more(step: Step) -> bool:
+    """Does the bound that the user has set leave anything to write after this step?"""
     left = left_to_write(step)
     written = get_usage(step.run.account, [step.pk]).get(step.pk)
-    if left is not None and written is not None and left <= written.output_tokens:
-        return False
-    return len(turns_before(step)) < MAX_CONTINUATIONS
+    return left is None or written is None or left > written.output_tokens
+
+
+def _end_of_calls(step: Step, completion: Completion) -> Ending | None:
+    """What the calls mean that an author has asked for; None where it has asked for none."""
+    calls = stored(completion.tool_calls)
+    if not calls or step.outcome != Outcome.DONE or "is_last" not in step.result:
+        return None
+    step.result = with_calls(step.result, calls)
+    if step.subtask is None or step.run.status in ENDED or is_unwanted(step.pk):
+        return Ending(is_void=True)
+    return end_turn(step, is_last=step.result["is_last"] or not _may_write_more(step))
 
 
 def _fail(step: Step, failure: DomainError) -> None:
@@ -176,24 +199,41 @@ def _end_of_plan(step: Step) -> list[NewEvent]:
 # --- Subtasks -------------------------------------------------------------------------------------
 
 
-def _end_of_work(step: Step) -> list[NewEvent]:
+def _end_of_work(step: Step, ending: Ending | None) -> list[NewEvent]:
     attempt, subtask, actor = step.attempt, step.subtask, model_actor(step.model)
     assert attempt is not None and subtask is not None  # noqa: S101, PT018 - work has both
     if step.outcome == Outcome.REFUSED:
         return _take_back(step)
-    answer, files, faults = read_work(step, step.content)
+    if ending is not None and ending.is_void:
+        attempt.status, attempt.ended_at = SubtaskStatus.CANCELLED, step.ended_at
+        attempt.save(update_fields=["status", "ended_at"])
+        return [events.subtask_event("updated", subtask, actor)]
+    answer, files, faults = read_work(step, answer_of(step, ending))
     faults += checks.noted_faults(step)
+    if step.outcome == Outcome.DONE and not answer.body and not files:
+        answer = _without_words(step, attempt)
     attempt.status, attempt.error = step.status, step.error
+    if step.outcome == Outcome.FAILED:
+        attempt.status = SubtaskStatus.FAILED
     attempt.body, attempt.summary = answer.body, answer.summary
-    attempt.faults = [*_cut(step), *map(asdict, faults)]
+    attempt.faults = [*_cut(step, ending), *map(asdict, faults)]
     attempt.ended_at = step.ended_at
     attempt.save()
     if step.outcome == Outcome.DONE:
         attempts.write_files(attempt=attempt, files=files)
         unfit = [each for each in faults if not each.mended]
-        if unfit and attempt.reason != AttemptReason.REVISION and not _cut(step):
+        if unfit and attempt.reason != AttemptReason.REVISION and not _cut(step, ending):
             _give_back(attempt, unfit)
-    return [*_recovered(step), events.subtask_event("updated", subtask, actor)]
+    told = ending.events if ending is not None else ()
+    return [*told, *_recovered(step), events.subtask_event("updated", subtask, actor)]
+
+
+def _without_words(step: Step, attempt: Attempt) -> Answer:
+    """The answer of an author that has said nothing. Without a file it is none."""
+    if not attempt.files.exists():
+        _fail(step, UnusableAnswer())
+        return Answer(body="", summary="")
+    return Answer(body=_NO_WORDS, summary=_NO_WORDS)
 
 
 def _give_back(attempt: Attempt, faults: Sequence[FileFault]) -> None:
@@ -210,9 +250,11 @@ def _give_back(attempt: Attempt, faults: Sequence[FileFault]) -> None:
     attempt.save(update_fields=["verdict", "review"])
 
 
-def _cut(step: Step) -> list[dict[str, str | None]]:
+def _cut(step: Step, ending: Ending | None) -> list[dict[str, str | None]]:
     """The fault of an answer that ends early."""
     message = _ENDS_EARLY.get(step.finish_reason)
+    if ending is not None:
+        message = None if ending.finish is not None else _NOT_FINISHED
     return [{"path": None, "message": message}] if message is not None else []
 
 

@@ -15,7 +15,10 @@ from projects.services.emails import tell_by_mail
 # the next of them.
 _CHANGES_THE_ROW = ("run.", "subtask.", "plan.")
 _NOT_THE_ROW = frozenset(
-    {"subtask.delta", "subtask.file", "subtask.updated", "run.updated", "run.phase"}
+    {
+        *("subtask.delta", "subtask.file", "subtask.tool", "subtask.updated"),
+        *("run.updated", "run.phase"),
+    }
 )
 # After which another final text counts, or none.
 _CHANGES_THE_FINAL_TEXT = frozenset({"final.ended", "run.completed", "run.reopened"})

@@ -11,7 +11,7 @@ from ai.catalog.selectors import get_catalog
 from ai.catalog.types import Model
 from ai.inference.errors import CallCancelled
 from ai.provider_health.errors import ProviderNotAvailable
-from ai.providers.types import Message
+from ai.providers.types import Message, Tools
 from billing.services.groups import ensure_group
 from events import inbox
 from events.selectors import get_last_seq
@@ -21,10 +21,13 @@ from projects.errors import RunHeld
 from projects.models import Run, Step
 from projects.prompts.delimiters import headings_of
 from projects.selectors.answers import shown_before, shown_from
-from projects.selectors.prompts import messages_for
+from projects.selectors.prompts import ask
 from projects.selectors.sources import lacks_sources
 from projects.selectors.spending import output_bound_of
 from projects.selectors.substitutes import substitute_of
+from projects.selectors.tool_turns import open_calls
+from projects.selectors.working_copies import unread_by_calls
+from projects.services.author_turns import carry_out_before
 from projects.services.locks import lock_step_alone
 from projects.services.log import append_events
 from projects.shown_text import Shown, ShownText, text_of
@@ -43,7 +46,7 @@ _PATIENCE_BESIDE_SUBSTITUTES: Final = 15.0
 
 
 class SourcesNotRead(Exception):
-    """A model is to be shown what nobody has read of the repository yet."""
+    """A model is to be shown what nobody has read of the repository yet, or has asked for it."""
 
 
 class Prepared(Struct, frozen=True, kw_only=True):
@@ -54,6 +57,7 @@ class Prepared(Struct, frozen=True, kw_only=True):
     step: Step
     model: Model
     messages: tuple[Message, ...]
+    tools: Tools | None
     max_output_tokens: int
     group_id: UUID
     reader: ShownText
@@ -81,20 +85,23 @@ def prepare(*, job_id: UUID, attempt: int) -> Prepared | None:
     model = get_catalog().find(step.model)
     if model is None:
         raise ProviderNotAvailable
-    if lacks_sources(step):
+    if lacks_sources(step) or unread_by_calls(step.run, open_calls(step)):
         raise SourcesNotRead
-    messages = messages_for(step, model)
+    carried_out, asked = carry_out_before(step), ask(step, model)
     reader, before = shown_before(step)
     if step.status == SubtaskStatus.QUEUED:
-        step.result = {"sections": headings_of(messages[0].text)}
-        append_events(run=step.run, events=_begin(step, before))
+        step.result = {"sections": headings_of(asked.messages[0].text)}
+        if asked.tools is not None:
+            step.result["is_last"] = asked.is_last
+        append_events(run=step.run, events=[*carried_out, *_begin(step, before)])
     # Of every run, since a budget may be set later.
     ensure_group(group_id=step.run.pk, account=step.run.account)
     return Prepared(
         step=step,
         model=model,
-        messages=messages,
-        max_output_tokens=output_bound_of(step, model, messages),
+        messages=asked.messages,
+        tools=asked.tools,
+        max_output_tokens=output_bound_of(step, model, asked.messages, asked.tools),
         group_id=step.run.pk,
         reader=reader,
         offset=len(text_of(before)),

@@ -1,13 +1,14 @@
 """The files of an answer, as they fit what is there."""
 
+from collections.abc import Collection
+
 from msgspec.structs import replace
 
 from integrations.githosts.types import SUBMODULE, SYMLINK
 from integrations.workspaces.merging import is_marked
 from projects.file_edits import UnfitEdit, edited, with_line_ends
 from projects.models import Run, Step, Subtask
-from projects.outputs import MAX_FILE, FileFault, Op, Output, OutputFile, mark_of, read_output
-from projects.selectors.answers import first_turn, text_before
+from projects.outputs import MAX_FILE, FileFault, Op, Output, OutputFile
 from projects.selectors.sources import shown_contents
 
 _UNSEEN = (
@@ -23,28 +24,32 @@ _MARKED = "Conflict markers are left in the file."
 _TOO_LONG = f"The file has more than {MAX_FILE} characters after its edits."
 
 
-def read_work(step: Step, text: str) -> tuple[Output, list[OutputFile], list[FileFault]]:
-    """The answer of an author whose last step has that text: what it says, and its files as they
-    fit what is there, with the faults of all that do not. The step has a subtask."""
-    assert step.subtask is not None  # noqa: S101 - work has one
-    answer = read_output(text_before(step) + text, mark_of(first_turn(step).pk))
-    return answer, *fit(step.subtask, answer)
+def read_work(step: Step, answer: Output) -> tuple[Output, list[OutputFile], list[FileFault]]:
+    """The answer of an author, and its files as they fit what is there, with the faults of all that
+    do not. The step has a subtask."""
+    subtask, attempt = step.subtask, step.attempt
+    assert subtask is not None and attempt is not None  # noqa: S101, PT018 - work has both
+    written = {*attempt.files.values_list("path", flat=True)}
+    return answer, *fit(subtask, answer, written=written)
 
 
-def fit(subtask: Subtask, answer: Output) -> tuple[list[OutputFile], list[FileFault]]:
+def fit(
+    subtask: Subtask, answer: Output, *, written: Collection[str] = ()
+) -> tuple[list[OutputFile], list[FileFault]]:
     """The files of an answer with their whole contents, and the faults of all that cannot be used
     or did not come. Edits are of the file as other subtasks or the repository have it. What
     replaces a file of the repository has its line ends; nobody overwrites what nobody has read. A
-    file that is moved is deleted where it was, unless the answer has another file for that path."""
+    file that is moved is deleted where it was, unless the answer has another file for that path.
+    `written` are the paths of files that its author has written otherwise."""
     paths = {path for file in answer.files for path in (file.path, file.previous_path) if path}
     fitting = _Fitting(subtask.run, shown_contents(subtask, paths))
     for file in answer.files:
         fitting.add(file)
-    written = {file.path for file in fitting.files}
-    gone = {file.previous_path for file in fitting.files if file.previous_path} - written
+    places = {file.path for file in fitting.files}
+    gone = {file.previous_path for file in fitting.files if file.previous_path} - places
     files = [*fitting.files, *(OutputFile(path, "delete", "") for path in sorted(gone))]
     faults = [*answer.faults, *fitting.faults]
-    known = {file.path for file in files} | {fault.path for fault in faults}
+    known = {file.path for file in files} | {fault.path for fault in faults} | {*written}
     missing = [path for path in subtask.writes if path not in known]
     faults += [FileFault(path, _MISSING_OF_PLAN) for path in missing]
     unfenced = [file.path for file in files if file.is_unfenced]

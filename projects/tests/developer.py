@@ -7,7 +7,7 @@ import httpx
 from ai.catalog.selectors import get_catalog
 from integrations.githosts.tests.hosted import Hosted
 from projects.models import Run, Step
-from projects.selectors.prompts import messages_for
+from projects.selectors.prompts import ask
 from projects.tests.principal import Principal, Shape, part
 from projects.types import StepKind
 
@@ -60,4 +60,4 @@ class Developer:
         step.run = Run.objects.get(pk=run["id"])
         model = get_catalog().find(step.model)
         assert model is not None
-        return messages_for(step, model)[0].text
+        return ask(step, model).messages[0].text

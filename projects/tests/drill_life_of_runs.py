@@ -16,7 +16,11 @@ from projects.types import StepKind
 from tests.lives import RolledBackLife, live_through
 
 PICK = st.integers(min_value=0, max_value=20)
-FATES = [*["good"] * 8, "odd", "cut", "fails", "breaks off", "dies", "drains", "refused"]
+FATES = [
+    *["good"] * 8,
+    *["calls"] * 6,
+    *["odd", "cut", "fails", "breaks off", "dies", "drains", "refused"],
+]
 ACTS = [
     *["pause", "resume", "resume", "resume", "cancel", "message", "rename", "budget"],
     *["reassign", "replace", "add", "change", "remove", "finish", "rewrite"],
@@ -46,12 +50,21 @@ class Life(RolledBackLife):
         budget_usd=st.sampled_from([None, 40]),
         approve_plan=st.booleans(),
         is_planned=st.sampled_from([True, True, False]),
+        on_repository=st.booleans(),
     )
     def begins(
-        self, max_parallel: int, budget_usd: int | None, approve_plan: bool, is_planned: bool
+        self,
+        max_parallel: int,
+        budget_usd: int | None,
+        approve_plan: bool,
+        is_planned: bool,
+        on_repository: bool,
     ) -> None:
         self.world = World(
-            max_parallel=max_parallel, budget_usd=budget_usd, approve_plan=approve_plan
+            max_parallel=max_parallel,
+            budget_usd=budget_usd,
+            approve_plan=approve_plan,
+            on_repository=on_repository,
         )
         if is_planned:
             self.world.end(0, "good")

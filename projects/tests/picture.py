@@ -23,9 +23,15 @@ def is_idle(picture: Picture) -> bool:
     return picture["status"] not in ("queued", "running") and picture["in_flight"] == 0
 
 
+# Events that tell of something, and change nothing in the picture.
+_TOLD = frozenset({"subtask.tool"})
+
+
 def apply(picture: Picture, event: Picture) -> Picture:
     """The picture after the event. That of before is left as it is."""
-    new = {**picture, **_changes(picture, event["type"], event["data"]), "last_seq": event["seq"]}
+    kind, data = event["type"], event["data"]
+    changes = {} if kind in _TOLD else _changes(picture, kind, data)
+    new = {**picture, **changes, "last_seq": event["seq"]}
     return {**new, "deliverables": _in_order(new["deliverables"], new["subtasks"])}
 
 

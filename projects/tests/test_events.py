@@ -341,6 +341,19 @@ def test_a_step_whose_worker_died_is_told(world: World) -> None:
     assert recovered["subtask_id"] is not None
 
 
+def test_the_calls_of_an_author_are_told_once_they_are_carried_out() -> None:
+    world = World(max_parallel=1, budget_usd=None, approve_plan=False, on_repository=True)
+    world.end(0, "good")
+    assert "subtask.tool" not in {name for name, _, _ in ended(world, "calls", 1)}
+    world.begin(0)
+    rows = Event.objects.filter(stream=world.run.pk, type="subtask.tool").order_by("seq")
+    told = [json.loads(row.data) for row in rows]
+    assert [(each["name"], each["path"], each["query"]) for each in told] == [
+        ("read_file", "README.md", None),
+        ("search", None, "sea"),
+    ]
+
+
 def test_every_documented_event_has_its_test() -> None:
     """Its name is in this file."""
     page = (Path(settings.BASE_DIR) / "docs" / "api" / "projects.md").read_text()

@@ -8,7 +8,7 @@ import pytest
 from ai.catalog.selectors import get_catalog
 from events.models import Event
 from projects.models import Step
-from projects.selectors.prompts import messages_for
+from projects.selectors.prompts import ask
 from projects.tests.conftest import NewPrincipal
 from projects.tests.principal import Principal, Shape, part
 from projects.tests.reviewer import Reviewer
@@ -56,7 +56,7 @@ def test_the_planner_answers_and_the_next_calls_are_sent_it(principal: NewPrinci
     step = Step.objects.filter(run=run["id"], subtask__key="b", kind="work").get()
     model = get_catalog().find(step.model)
     assert model is not None
-    [prompt] = messages_for(step, model)
+    [prompt] = ask(step, model).messages
     assert "<note>\nMind the whales.\n</note>" in prompt.text
     alice.check_money(last)
 
@@ -143,7 +143,7 @@ def test_what_is_over_is_done_again_with_a_note_and_what_depends_on_it(
     step = Step.objects.filter(run=run["id"], subtask__key="a", kind="work").latest("id")
     model = get_catalog().find(step.model)
     assert model is not None
-    first, before, asked = messages_for(step, model)
+    first, before, asked = ask(step, model).messages
     assert "<note>\nShorter.\n</note>" in first.text
     assert before.text == "Sea."
     assert asked.text.startswith(

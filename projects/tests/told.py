@@ -16,7 +16,7 @@ from integrations.workspaces.models import Checkout, CheckoutFile
 from media.files.services.uploads import store
 from projects.models import Run, Step
 from projects.outputs import mark_of
-from projects.selectors.prompts import messages_for
+from projects.selectors.prompts import ask
 from projects.services import finishing, messages, runs
 from projects.tests.principal import part
 from projects.tests.world import World
@@ -114,7 +114,7 @@ class Told(World):
             assert model is not None
             place = (step.kind, step.subtask.key if step.subtask is not None else "")
             texts = self.asked.setdefault(place, [])
-            texts.append("\n\n".join(each.text for each in messages_for(step, model)))
+            texts.append("\n\n".join(each.text for each in ask(step, model).messages))
             self._answer(step, place, len(texts))
 
     def _answer(self, step: Step, place: tuple[str, str], number: int) -> None:

@@ -13,9 +13,11 @@ from uuid import UUID
 from django.db.models import F
 from rest_framework.renderers import JSONRenderer
 
+from accounts.models import User
 from ai.generations.endings import conclude, give_up
 from ai.generations.types import Completion
 from ai.inference.errors import AnswerInterrupted, CallInterrupted, UpstreamFailed
+from ai.providers.types import ToolCall
 from billing.errors import GroupBudgetExceeded, InsufficientBalance
 from billing.models import ChargeGroup
 from billing.services import reconciliation, sweeps
@@ -24,11 +26,16 @@ from billing.tests.bank import BALANCE_ONLY
 from billing.types import Ending, Funds
 from billing.units import Units
 from common.errors import Conflict, DomainError, ServiceUnavailable, ValidationFailed
+from common.ids import uuid7
 from common.money import NUSD_PER_USD
 from events.inbox import newest_number
 from events.models import Event
+from integrations.githosts.types import FILE, Entry, HostKind
+from integrations.workspaces.listings import pack
+from integrations.workspaces.models import Checkout
+from projects.author_tools.calls import read_calls
 from projects.decisions import decide
-from projects.models import Run, Step
+from projects.models import AttemptFile, Run, Step
 from projects.selectors.runs import snapshot_of
 from projects.selectors.states import state_of
 from projects.serializers.runs import RunSerializer
@@ -68,14 +75,35 @@ GOOD = {
 ODD = {**dict.fromkeys(StepKind, "Hm."), StepKind.REVIEW: '{"verdict": "revise"}'}
 
 
-class World:
-    """Alice and her run."""
+# What an author on a repository asks for in one turn.
+CALLS: tuple[tuple[tuple[str, dict[str, Any]], ...], ...] = (
+    (("write_file", {"path": "tide.md", "content": ""}),),
+    (("read_file", {"path": "README.md"}), ("search", {"text": "sea"})),
+    (
+        ("edit_file", {"path": "README.md", "old": "Sea", "new": "Ocean"}),
+        ("finish", {"result": ""}),
+    ),
+    (("write_file", {"path": "low.md", "content": ""}), ("finish", {"result": "Done."})),
+    (("read_file", {"path": "gone.md"}), ("dance", {}), ("finish", {"result": "Done."})),
+)
 
-    def __init__(self, *, max_parallel: int, budget_usd: int | None, approve_plan: bool) -> None:
+
+class World:
+    """Alice and her run, which works on a repository if it is `on_repository`."""
+
+    def __init__(
+        self,
+        *,
+        max_parallel: int,
+        budget_usd: int | None,
+        approve_plan: bool,
+        on_repository: bool = False,
+    ) -> None:
         self.alice = new_user("alice", plan="max", balance_usd=50)
         self.run, _ = runs.start(
             user=self.alice,
             request_key=None,
+            checkout=_checkout(self.alice) if on_repository else None,
             goal="Write about the sea.",
             planner_model="gpt-6-luna",
             max_subtasks=12,
@@ -83,6 +111,8 @@ class World:
             budget=None if budget_usd is None else budget_usd * NUSD_PER_USD,
             approve_plan=approve_plan,
         )
+        if self.run.checkout is not None:
+            self.run.checkout.files.create(path="README.md", content="# Sea\n", size=6)
         self._owners: dict[UUID, UUID] = {}
         self._now = datetime.now(UTC)
 
@@ -127,13 +157,23 @@ class World:
         made = [step for step in self.active() if step.pk in self._owners]
         step = made[pick % len(made)] if made and fate != "refused" else self.begin(pick)
         if step is not None:
-            self._end(step, fate)
+            self._end(step, fate, pick)
 
-    def _end(self, step: Step, fate: str) -> None:
+    def _end(self, step: Step, fate: str, pick: int) -> None:
+        step.refresh_from_db()
+        if fate == "calls" and "is_last" in step.result:
+            del self._owners[step.pk]
+            asked = [
+                ToolCall(f"{step.pk}-{number}", name, _arguments(arguments, step))
+                for number, (name, arguments) in enumerate(CALLS[pick % len(CALLS)])
+            ]
+            completion = Completion(tool_calls=tuple(asked), finish_reason="tool_calls")
+            self.conclude(step, "settled", completion)
+            return
         owner = self._owners.pop(step.pk)
         text = (ODD if fate == "odd" else GOOD)[StepKind(step.kind)]
         match fate:
-            case "good" | "odd":
+            case "good" | "odd" | "calls":
                 self.conclude(step, "settled", Completion(content=text, finish_reason="stop"))
             case "cut":
                 cut = Completion(content=text[: len(text) // 2] or text, finish_reason="length")
@@ -224,6 +264,7 @@ class World:
         self._check_decided()
         self._check_subtasks()
         self._check_freshness()
+        self._check_calls()
         self._check_money()
         check_log(self.run)
 
@@ -269,6 +310,27 @@ class World:
             final = self.run.steps.filter(kind=StepKind.FINAL, outcome="done").latest("id")
             assert all(result.pk < final.pk for result in done.values())
 
+    def _check_calls(self) -> None:
+        """The calls of a turn are carried out all at once, once, and told; and what the author of
+        the current attempt has written is there."""
+        carried_out, written = 0, dict[UUID, set[str]]()
+        for step in self.run.steps.filter(kind=StepKind.WORK).order_by("id"):
+            calls = read_calls(step.result)
+            assert len({call.result is None for call in calls}) <= 1
+            done = [call for call in calls if call.result is not None]
+            carried_out += len(done)
+            before = written.get(step.continues_id or step.pk, set())
+            written[step.pk] = before | {
+                json.loads(call.arguments)["path"]
+                for call in done
+                if call.name == "write_file" and call.result is not None and call.result.ok
+            }
+            if step.attempt_id is not None and step.outcome == "done" and not step.goes_on:
+                paths = AttemptFile.objects.filter(attempt=step.attempt_id)
+                assert written[step.pk] <= set(paths.values_list("path", flat=True))
+        told = Event.objects.filter(stream=self.run.pk, type="subtask.tool")
+        assert told.count() == carried_out
+
     def _check_money(self) -> None:
         assert reconciliation.find_violations() == []
         group = ChargeGroup.objects.filter(pk=self.run.pk).first()
@@ -276,6 +338,29 @@ class World:
             assert group is not None
             assert group.budget == self.run.budget
             assert group.billed + group.held <= group.budget
+
+
+def _arguments(arguments: dict[str, Any], step: Step) -> str:
+    """Nobody else writes the same content."""
+    content = {"content": str(step.pk)} if "content" in arguments else {}
+    return json.dumps(arguments | content)
+
+
+def _checkout(account: User) -> Checkout:
+    """A repository whose only file is shown to all."""
+    return Checkout(
+        account=account,
+        workspace_id=uuid7(),
+        provider=HostKind.GITHUB,
+        repository="alice/sea",
+        url="https://github.com/alice/sea",
+        branch="main",
+        default_branch="main",
+        commit="0" * 40,
+        listing=pack([Entry("README.md", FILE, "1" * 40, 6)]),
+        digest="README.md",
+        has_symbols=True,
+    )
 
 
 def check_log(run: Run) -> None:

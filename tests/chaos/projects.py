@@ -44,7 +44,12 @@ class Project:
             planner_model="gpt-6-luna",
             max_subtasks=MAX_SUBTASKS,
             max_parallel=MAX_PARALLEL,
+            **self.options(),
         )
+
+    def options(self) -> dict[str, Any]:
+        """More options of the run."""
+        return {}
 
     def running(self, kind: str) -> bool:
         """Has a step of that kind been asked for, without an answer?"""

@@ -16,6 +16,7 @@ from ai.generations.types import Completion
 from ai.inference.holds import hold_request
 from ai.providers.token_estimate import estimate_text
 from ai.providers.tokens import estimate_input
+from ai.providers.types import ToolCall
 from billing.services.holds import hold_for_job
 from billing.types import Ending
 from projects import events
@@ -24,9 +25,11 @@ from projects.runner import call_of
 from projects.selectors.candidate_models import roster_of
 from projects.services import runs
 from projects.services.completion import STEP
-from projects.services.preparation import prepare
+from projects.services.preparation import Prepared, prepare
 from projects.types import MAX_PARALLEL, MAX_SUBTASKS, SHOWN
+from simulator import project_authors
 from simulator import projects as simulator
+from simulator.functions import Function, Offer, Result, Task
 from work.jobs.models import Job
 
 FINISHED = (
@@ -72,8 +75,10 @@ def carry_out(user: User, step: Step) -> None:
     texts = [message.text for message in prepared.messages]
     kind = simulator.kind_of(texts)
     assert kind is not None  # noqa: S101 - it knows all prompts of runs
-    text = simulator.answer(kind, texts, prepared.model.id)
-    tokens = (estimate_input(prepared.messages), estimate_text(text))
+    calls = _calls_of(prepared, texts)
+    text = "" if calls else simulator.answer(kind, texts, prepared.model.id)
+    written = "".join([text, *(call.arguments for call in calls)])
+    tokens = (estimate_input(prepared.messages), estimate_text(written))
     price = prepared.model.price
     assert isinstance(price, TokenPrice)  # noqa: S101 - a chat model
     shown = prepared.reader.read(text) if step.kind in SHOWN else []
@@ -90,7 +95,30 @@ def carry_out(user: User, step: Step) -> None:
         ),
         completion=Completion(
             content=text,
-            finish_reason="stop",
+            tool_calls=calls,
+            finish_reason="tool_calls" if calls else "stop",
             unsent=events.shown(events.place_of(prepared.step), shown, 0),
         ),
+    )
+
+
+def _calls_of(prepared: Prepared, texts: list[str]) -> tuple[ToolCall, ...]:
+    """The functions that the simulator's author calls next on a repository."""
+    if prepared.tools is None:
+        return ()
+    functions = tuple(
+        Function(each.name, each.description, each.parameters) for each in prepared.tools.functions
+    )
+    names = {call.id: call.name for message in prepared.messages for call in message.tool_calls}
+    results = tuple(
+        Result(names[message.tool_call_id], message.text)
+        for message in prepared.messages
+        if message.role == "tool"
+    )
+    task = Task(offer=Offer(functions), results=results)
+    calls = project_authors.calls_of(texts, task, prepared.model.id) or []
+    step_id = prepared.step.pk.hex
+    return tuple(
+        ToolCall(f"call_{step_id}_{number}", call.name, call.text)
+        for number, call in enumerate(calls)
     )

@@ -15,8 +15,8 @@ from integrations.workspaces.services import workspaces
 from integrations.workspaces.services.checkouts import add_symbols, read_files
 from projects.models import Run
 from projects.selectors.candidate_models import roster_of
-from projects.selectors.sources import source_paths
 from projects.services import runs
+from projects.services.sources import paths_to_read
 from projects.types import MAX_PARALLEL, MAX_SUBTASKS
 from simulator.githost.client import GitHostControl
 from simulator.process import RunningSimulator
@@ -68,7 +68,7 @@ def write_repository_run(user: User, simulator_url: str) -> Run | None:
     )
     while (step := run.steps.filter(ended_at=None).order_by("id").first()) is not None:
         if run.checkout is not None and step.subtask is not None:
-            read_files(checkout=run.checkout, paths=source_paths(step.subtask))
+            read_files(checkout=run.checkout, paths=paths_to_read(step))
         elif run.checkout is not None and not run.checkout.has_symbols:
             add_symbols(checkout=run.checkout)
         carry_out(user, step)

@@ -118,7 +118,7 @@ def _answered(
         turn = turns.turn_of(steering.competence, texts, slip, task)
         if turn is not None:
             return tokens(turn.text), turn.calls
-    calls = decisions.calls_of(task, texts, steering) if task else ()
+    calls = decisions.calls_of(task, texts, steering, model) if task else ()
     return _words(texts, model, steering, task, calls), calls
 
 

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from simulator import json_answers, schemas
+from simulator import json_answers, project_authors, projects, schemas
 from simulator.findings import find, joined_in, named_in
 from simulator.functions import Function, FunctionCall, Offer, Result, Schema, Task
 from simulator.steering import SteeredCall, Steering
@@ -35,19 +35,26 @@ _COMMON = re.compile(
 )
 
 
-def calls_of(task: Task, texts: Sequence[str], steering: Steering) -> tuple[FunctionCall, ...]:
+def calls_of(
+    task: Task, texts: Sequence[str], steering: Steering, model: str = ""
+) -> tuple[FunctionCall, ...]:
     """The calls that the model asks for now; none where it answers in words. The last of the
     texts is the question.
 
     Steered calls are made until they have results, or for ever; a steered text is an answer.
     """
     results = () if steering.calls_forever else task.results
-    if steering.tool_calls is not None:
+    scripted = (steering.calls or ())[len(task.results) :]
+    if scripted:
+        calls = [_steered(scripted[0])]
+    elif steering.tool_calls is not None and not (results and projects.calls_functions(texts)):
         calls = [] if results else [_steered(call) for call in steering.tool_calls]
     elif steering.refusal or steering.text is not None or steering.tokens is not None:
         calls = []
     else:
-        calls = _decided(replace(task, results=results), texts)
+        open_task = replace(task, results=results)
+        by_author = project_authors.calls_of(texts, open_task, model)
+        calls = _decided(open_task, texts) if by_author is None else by_author
     if steering.bad_arguments:
         calls = [FunctionCall.of(call.name, _broken(call.text)) for call in calls]
     return tuple(calls)

@@ -14,7 +14,7 @@ from typing import Any, Literal
 Kind = Literal["plan", "work", "review", "reply", "final"]
 
 _SECTION = re.compile(r"<(\w+)[^<>]*>\n(.*?)\n</\1>", re.DOTALL)
-_MARK = re.compile(r"^@@SUMMARY (\S+)$|The mark is (\S+) now\.", re.MULTILINE)
+_MARK = re.compile(r"^@@SUMMARY (\S+)$|The mark is (\S+) now\.|`@@END (\S+)`", re.MULTILINE)
 _BY_CALLS = "You work on the repository by calling functions."
 _ROSTER = re.compile(r"^(\S+): by ([^,\n]+), price", re.MULTILINE)
 _MOST = re.compile(r"At most (\d+) subtasks")
@@ -76,6 +76,8 @@ def kind_of(texts: Sequence[str]) -> Kind | None:
     if not texts:
         return None
     last = texts[-1]
+    if calls_functions(texts):
+        return "work"
     if '"subtasks": [' in texts[0] and "You plan the work" in texts[0]:
         return "plan"
     if '"verdict": "accept" or "revise"' in last:
@@ -167,15 +169,41 @@ def _spread(prompt: str) -> "cycle[str | None]":
     return cycle([models[0] for models in by_vendor.values()] or [None])
 
 
+def task_text(texts: Sequence[str]) -> str:
+    """What an author is asked to do."""
+    return _sections(texts[0]).get("task", "")
+
+
+def files_to_write(texts: Sequence[str]) -> dict[str, str]:
+    """The files that an author is to write, with contents of their kind."""
+    task = task_text(texts)
+    title, paths = task.split("\n", 1)[0], _FILES.search(task)
+    return {
+        path: _CONTENTS.get(path.rpartition(".")[2], "{title}\n").format(title=title)
+        for path in (paths[1].split(", ") if paths else [])
+    }
+
+
+def handed_in(texts: Sequence[str], model: str) -> dict[str, str]:
+    """What an author hands in beside its files: the result, and a summary."""
+    return {"result": "\n".join(_report(texts, model)), "summary": _summary(texts)}
+
+
 def _work(texts: Sequence[str], model: str) -> str:
-    sections = _sections(texts[0])
-    task, points = sections.get("task", ""), sections.get("done_when", "")
-    title = task.split("\n", 1)[0]
     mark = _mark(texts)
-    is_revision = len(texts) > 1
-    paths = _FILES.search(task)
-    lines = [
-        f"## {title}",
+    lines = _report(texts, model)
+    for path, content in files_to_write(texts).items():
+        lines += [f"@@FILE {mark} create {path}", content.rstrip("\n"), f"@@END {mark}"]
+    lines += [f"@@SUMMARY {mark}", _summary(texts), f"@@END {mark}"]
+    return "\n".join(lines)
+
+
+def _report(texts: Sequence[str], model: str) -> list[str]:
+    """The lines of a result."""
+    task, points = task_text(texts), _sections(texts[0]).get("done_when", "")
+    is_revision = any(_REVISION in text for text in texts[1:])
+    return [
+        f"## {task.split(chr(10), 1)[0]}",
         f"{_first_words(task.partition(chr(10))[2])}",
         "",
         *(f"- {point.removeprefix('- ')} Done." for point in points.split("\n") if point),
@@ -184,11 +212,10 @@ def _work(texts: Sequence[str], model: str) -> str:
         "### Assumptions",
         f"Nothing is known of the world here: {model} is simulated, and says so.",
     ]
-    for path in paths[1].split(", ") if paths else []:
-        content = _CONTENTS.get(path.rpartition(".")[2], "{title}\n").format(title=title)
-        lines += [f"@@FILE {mark} create {path}", content.rstrip("\n"), f"@@END {mark}"]
-    lines += [f"@@SUMMARY {mark}", f"{title} is done.", f"@@END {mark}"]
-    return "\n".join(lines)
+
+
+def _summary(texts: Sequence[str]) -> str:
+    return f"{task_text(texts).split(chr(10), 1)[0]} is done."
 
 
 def _review(prompt: str) -> str:
@@ -228,8 +255,10 @@ def _final(prompt: str) -> str:
 
 
 def _mark(texts: Sequence[str]) -> str:
-    found = _MARK.search(texts[-1]) if texts else None
-    return (found[1] or found[2]) if found else ""
+    """The newest mark that a conversation names."""
+    found = (_MARK.search(text) for text in reversed(texts))
+    mark = next(filter(None, found), None)
+    return next(filter(None, mark.groups())) if mark else ""
 
 
 def _sections(prompt: str) -> dict[str, str]:

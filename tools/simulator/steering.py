@@ -74,6 +74,7 @@ class Steering(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     finish: str | None = None
     cut: Annotated[int, msgspec.Meta(ge=1, le=MAX_TOKENS)] | None = None
     tool_calls: Annotated[tuple[SteeredCall, ...], msgspec.Meta(max_length=200)] | None = None
+    calls: Annotated[tuple[SteeredCall, ...], msgspec.Meta(max_length=200)] | None = None
     calls_forever: bool = False
     bad_arguments: bool = False
     no_usage: bool = False

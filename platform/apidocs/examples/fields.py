@@ -166,6 +166,13 @@ FIELDS: dict[str, dict[str, Any]] = {
     "ProjectMessage": {"content": "Mention neap tides, too.", "status": "delivered"},
     "ProjectPlan": {"final_instructions": "Make one guide of the parts, with a table at the end."},
     "ProjectProgress": {"total": 2},
+    "ProjectCall": {"result": "src/tides.py, lines 1 to 1 of 1:\n1\tHEIGHT = 2"},
+    "ProjectCall ProjectSubtaskToolData": {
+        "name": "read_file",
+        "path": "src/tides.py",
+        "query": None,
+        "summary": "lines 1 to 1 of 1",
+    },
     "ProjectReviewPoint": {"issue": "", "passed": True, "point": "It names the moon as the cause."},
     "ProjectSession": {"in_flight": 1, "phase": "executing", "status": "running"},
     "ProjectMergedFile ProjectStagedFile": {"content": GUIDE, "diff": "+# Tides\n"},

@@ -70,6 +70,7 @@ ACTORS = {
             "project.subtask.created",
             "project.subtask.delta",
             "project.subtask.file",
+            "project.subtask.tool",
             "project.final.started",
             "project.final.ended",
             "project.final.delta",

@@ -257,6 +257,17 @@ def test_a_file_whose_path_cannot_be_stored_stays_where_it_is() -> None:
     assert (copy.files, copy.paths) == ([], [long])
 
 
+def test_what_others_have_read_is_not_overwritten_unseen() -> None:
+    copy = WorkingCopy(modes=MODES, contents=FILES, seen=["README.md"])
+    assert "Read it first" in call(copy, "write_file", path="src/tide.py", content="x").text
+    assert "Read it first" in call(copy, "edit_file", path="open.txt", old="no", new="an").text
+    assert "Read it first" in call(copy, "move_file", path="open.txt", new_path="x.txt").text
+    assert call(copy, "search", text="TIDE").summary == "2 found"
+    assert call(copy, "read_file", path="src/tide.py").ok
+    assert call(copy, "write_file", path="src/tide.py", content="x").ok
+    assert call(copy, "write_file", path="README.md", content="x").ok
+
+
 def test_sizes_and_numbers_are_bounded() -> None:
     copy = copy_of()
     assert not call(copy, "write_file", path="big.txt", content="x" * (MAX_FILE + 1)).ok
