@@ -1,8 +1,4 @@
-"""Runs of projects: their subtasks, the attempts at these, the calls to models, and what they made.
-
-Every change of a run locks the run's row first. Paths, keys and texts come from models: they are
-checked where they are read (`projects.plans`, `projects.outputs`).
-"""
+"""Runs, their subtasks, the attempts at these, and the calls to models."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -24,7 +20,6 @@ from media.files.models import Upload
 from projects.types import (
     AssignedBy,
     AttemptReason,
-    MergeState,
     Outcome,
     PauseReason,
     Phase,
@@ -35,7 +30,8 @@ from projects.types import (
 )
 
 
-def _choices(words: type[StrEnum]) -> list[tuple[str, str]]:
+def choices_of(words: type[StrEnum]) -> list[tuple[str, str]]:
+    """The choices of a column that has one of these words."""
     return [(word.value, word.value) for word in words]
 
 
@@ -61,10 +57,10 @@ class Run(models.Model):
     title = models.CharField(max_length=200)
     goal = models.TextField()
     status = models.CharField(
-        max_length=16, choices=_choices(RunStatus), default=RunStatus.QUEUED.value
+        max_length=16, choices=choices_of(RunStatus), default=RunStatus.QUEUED.value
     )
-    phase = models.CharField(max_length=16, choices=_choices(Phase), default=Phase.PLANNING.value)
-    pause_reason = models.CharField(max_length=32, choices=_choices(PauseReason), blank=True)
+    phase = models.CharField(max_length=16, choices=choices_of(Phase), default=Phase.PLANNING.value)
+    pause_reason = models.CharField(max_length=32, choices=choices_of(PauseReason), blank=True)
     error = models.JSONField(null=True)
     roster = models.JSONField(default=list)
     checkout = models.OneToOneField(
@@ -146,12 +142,12 @@ class Subtask(models.Model):
     notes = models.JSONField(default=list)
     max_output_tokens = models.PositiveIntegerField(null=True)
     model = models.CharField(max_length=64)
-    assigned_by = models.CharField(max_length=16, choices=_choices(AssignedBy))
+    assigned_by = models.CharField(max_length=16, choices=choices_of(AssignedBy))
     status = models.CharField(
-        max_length=16, choices=_choices(SubtaskStatus), default=SubtaskStatus.QUEUED.value
+        max_length=16, choices=choices_of(SubtaskStatus), default=SubtaskStatus.QUEUED.value
     )
     reason = models.CharField(
-        max_length=16, choices=_choices(AttemptReason), default=AttemptReason.INITIAL.value
+        max_length=16, choices=choices_of(AttemptReason), default=AttemptReason.INITIAL.value
     )
     is_stale = models.BooleanField(default=False)
     needs_attention = models.BooleanField(default=False)
@@ -181,15 +177,15 @@ class Attempt(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     subtask = models.ForeignKey(Subtask, on_delete=models.CASCADE, related_name="attempts")
     number = models.PositiveIntegerField()
-    reason = models.CharField(max_length=16, choices=_choices(AttemptReason))
+    reason = models.CharField(max_length=16, choices=choices_of(AttemptReason))
     model = models.CharField(max_length=64, blank=True)
     status = models.CharField(
-        max_length=16, choices=_choices(SubtaskStatus), default=SubtaskStatus.RUNNING.value
+        max_length=16, choices=choices_of(SubtaskStatus), default=SubtaskStatus.RUNNING.value
     )
     body = models.TextField(blank=True)
     summary = models.TextField(blank=True)
     faults = models.JSONField(default=list)
-    verdict = models.CharField(max_length=16, choices=_choices(Verdict), blank=True)
+    verdict = models.CharField(max_length=16, choices=choices_of(Verdict), blank=True)
     review = models.JSONField(default=dict)
     error = models.JSONField(null=True)
     created_at = models.DateTimeField(db_default=Now())
@@ -253,12 +249,12 @@ class Step(models.Model):
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="steps")
     subtask = models.ForeignKey(Subtask, null=True, on_delete=models.SET_NULL, related_name="steps")
     attempt = models.ForeignKey(Attempt, null=True, on_delete=models.SET_NULL, related_name="steps")
-    kind = models.CharField(max_length=16, choices=_choices(StepKind))
+    kind = models.CharField(max_length=16, choices=choices_of(StepKind))
     model = models.CharField(max_length=64)
     status = models.CharField(
-        max_length=16, choices=_choices(SubtaskStatus), default=SubtaskStatus.QUEUED.value
+        max_length=16, choices=choices_of(SubtaskStatus), default=SubtaskStatus.QUEUED.value
     )
-    outcome = models.CharField(max_length=16, choices=_choices(Outcome), blank=True)
+    outcome = models.CharField(max_length=16, choices=choices_of(Outcome), blank=True)
     beside_others = models.BooleanField(default=False)
     continues_id = models.UUIDField(null=True)
     goes_on = models.BooleanField(default=False, db_default=False)
@@ -278,106 +274,6 @@ class Step(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.pk}"
-
-
-class Deliverable(models.Model):
-    """A text that a run has made: one for each completed subtask, and the final one, which has no
-    subtask. `version` counts how often it was written, `size` its characters. `is_cut`: the model
-    ended it early."""
-
-    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="deliverables")
-    subtask = models.OneToOneField(
-        Subtask, null=True, on_delete=models.CASCADE, related_name="deliverable"
-    )
-    name = models.CharField(max_length=200)
-    content = models.TextField()
-    size = models.PositiveIntegerField()
-    version = models.PositiveIntegerField(default=1)
-    is_cut = models.BooleanField(default=False)
-    is_final = models.BooleanField(default=False)
-    created_at = models.DateTimeField(db_default=Now())
-    updated_at = models.DateTimeField(db_default=Now())
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(
-                fields=["run"], condition=Q(subtask=None), name="one_final_deliverable"
-            )
-        ]
-
-    def __str__(self) -> str:
-        return self.name
-
-
-class Apply(models.Model):
-    """A user's order to write staged files to the repository: one commit at most, whose message has
-    its id as the trailer `Apply-Id`.
-
-    Nobody else applies until `claim_until`, and nothing is written after it; sooner where the lease
-    of the process `owner_id` has ended, and nothing was announced or the host has the commit. It is
-    null where a sweep has asked a host that did not answer.
-    `commit` is what was announced before the branch was changed, "" where the host had given no id
-    yet. `files` are those of the result, `[{path, op, runs_ci, status, merged, error,
-    file_ids}]`, of which the first id is that of the file that was written. Orders of releases that
-    did not have `runs_ci` and `merged` lack them.
-    """
-
-    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="applies")
-    target = models.CharField(max_length=8)
-    branch = models.CharField(max_length=200)
-    message = models.TextField()
-    wants_pull_request = models.BooleanField(default=False)
-    owner_id = models.UUIDField(null=True)
-    claim_until = models.DateTimeField()
-    announced_at = models.DateTimeField(null=True)
-    commit = models.CharField(max_length=64, blank=True)
-    commit_url = models.CharField(max_length=1_200, blank=True)
-    pull_request_url = models.CharField(max_length=1_200, blank=True)
-    files = models.JSONField(default=list)
-    error = models.JSONField(null=True)
-    created_at = models.DateTimeField(db_default=Now())
-    ended_at = models.DateTimeField(null=True)
-
-    class Meta:
-        indexes = [
-            models.Index(fields=["run"], condition=Q(ended_at=None), name="apply_open"),
-        ]
-
-    def __str__(self) -> str:
-        return str(self.pk)
-
-
-class FileMerge(models.Model):
-    """What became of a staged file that somebody else has changed in the repository since its
-    author has seen it.
-
-    `sha` is Git's id of their version, empty where it is gone, and `theirs` its text. `text` is
-    what the `order` has written where it could be `merged`, and of a `conflict` both sides between
-    conflict markers. Texts are null where there is none. `has_base`: the file was made from the
-    version `base_sha` with the text `base`, as a conflict was resolved, and not from the one of the
-    run's commit.
-    """
-
-    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
-    # The constraints are those of the migration, with which the database deletes the rows.
-    file = models.OneToOneField(
-        AttemptFile, on_delete=models.CASCADE, related_name="merge", db_constraint=False
-    )
-    order = models.ForeignKey(
-        Apply, null=True, on_delete=models.CASCADE, related_name="merges", db_constraint=False
-    )
-    state = models.CharField(max_length=16, choices=_choices(MergeState))
-    sha = models.CharField(max_length=64, blank=True)
-    theirs = models.TextField(null=True)  # noqa: DJ001 - an empty file is a text
-    text = models.TextField(null=True)  # noqa: DJ001 - as above
-    has_base = models.BooleanField(default=False)
-    base_sha = models.CharField(max_length=64, blank=True)
-    base = models.TextField(null=True)  # noqa: DJ001 - as above
-
-    def __str__(self) -> str:
-        return f"{self.state} {self.file_id}"
 
 
 class RunRows:
