@@ -23,6 +23,8 @@ TITLE_TIMEOUT = 2.0
 class Reply(StreamedCall[dict[str, Any], Piece]):
     """The call of a reply, and the call for the title of a conversation that the reply begins."""
 
+    is_followed = True
+
     def __init__(self, started: StartedReply) -> None:
         super().__init__(REPLY, started.job, started.call, stream_id=started.reply.pk)
         self.started = started

@@ -5,7 +5,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, Generic, ParamSpec, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, ParamSpec, Protocol, TypeVar
 from uuid import UUID
 
 import structlog
@@ -117,6 +117,8 @@ class StreamedCall(ABC, Generic[View, Part]):
         )
         return replace(whole, unsent=self.delta_events(self._pending, self._offset))
 
+    # Does somebody beside this read the deltas of the call's runner?
+    is_followed: ClassVar[bool] = False
     # Seconds that the call waits for a provider whose circuit is open, or that refuses this caller.
     patience = 0.0
 
@@ -231,7 +233,8 @@ class StreamedCall(ABC, Generic[View, Part]):
             runner.stop(CallInterrupted())
 
     def _collect(self, runner: ChatRunner) -> None:
-        fresh = runner.events[self._collected :]
+        seen = self._collected
+        fresh = runner.events[seen:] if self.is_followed else runner.take(seen)
         self._collected += len(fresh)
         self._pending += self.shown(fresh)
 
