@@ -3,12 +3,19 @@
 import json
 from uuid import UUID
 
+import pytest
+
+from ai.catalog.selectors import get_catalog
 from ai.providers.types import Message
+from billing.models import ChargeGroup
 from projects.author_tools.calls import FEW_CALLS, MAX_CALLS, StoredCall
 from projects.author_tools.results import Carried
+from projects.models import Run
 from projects.prompts.continuing import GO_ON
 from projects.prompts.tool_working import FINISH_NOW, LEFT_OUT
+from projects.selectors.prompts import Asked, ask
 from projects.selectors.tool_turns import Turn, conversation, functions_for, since_calls
+from projects.tests.world import World
 
 ROOM = 100_000
 
@@ -80,3 +87,60 @@ def test_arguments_that_are_no_object_are_sent_as_an_empty_one() -> None:
     ]
     asked = sent(turn(1, "", *broken))[0].tool_calls
     assert [each.arguments for each in asked] == ["{}"] * 3
+
+
+# --- Means ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def world() -> World:
+    """A run on a repository with a plan, and a budget."""
+    world = World(max_parallel=1, budget_usd=40, approve_plan=False, on_repository=True)
+    world.end(0, "good")
+    return world
+
+
+def leave(world: World, nano_usd: int) -> None:
+    """So much is left of the budget beside what was billed and is held."""
+    group = ChargeGroup.objects.get(pk=world.run.pk)
+    group.budget = group.billed + group.held + nano_usd
+    group.save(update_fields=["budget"])
+
+
+def asked_next(world: World) -> Asked:
+    """What the author would be asked now."""
+    step = world.active()[0]
+    step.run = Run.objects.get(pk=world.run.pk)
+    return ask(step, get_catalog().models[step.model])
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("providers")
+def test_an_author_finishes_when_one_more_turn_can_be_paid_and_not_two(world: World) -> None:
+    world.end(0, "calls")
+    world.begin(0)
+    assert asked_next(world).is_last is False
+    leave(world, 1_000)
+    last = asked_next(world)
+    assert last.is_last
+    assert last.tools is not None
+    assert [each.name for each in last.tools.functions] == ["finish"]
+    assert last.messages[-1].text.endswith(FINISH_NOW)
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("providers")
+def test_an_author_that_can_be_paid_one_turn_alone_answers_in_words(world: World) -> None:
+    assert asked_next(world).tools is not None
+    leave(world, 1_000)
+    asked = asked_next(world)
+    assert asked.tools is None
+    assert "@@OLD" in asked.messages[0].text
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("providers")
+def test_an_author_finishes_when_its_user_allows_no_more_words(world: World) -> None:
+    world.end(0, "calls")
+    Run.objects.filter(pk=world.run.pk).update(max_output_tokens=1_000)
+    assert asked_next(world).is_last
