@@ -68,7 +68,7 @@ def test_the_planner_sees_the_readme_the_tree_and_what_files_define(developer: D
 def test_a_planner_does_not_wait_for_a_host_that_fails_and_sees_the_names_alone(
     developer: Developer,
 ) -> None:
-    developer.hosted.fail("get_blob", status=503, skip=1, times=1)
+    developer.hosted.fail("get_blob", status=503, skip=1, times=2)
     run = developer.finished(*PARTS)
     assert run["status"] == "completed"
     assert "\n  tide.py\n" in developer.prompt(run, StepKind.PLAN)
