@@ -17,6 +17,7 @@ ALLOWED = {
     "accounts.0002_append_only_audit_log": "changes tables that the same release makes",
     "billing.0003_totals": "changes tables that the same release makes",
     "billing.0004_months_of_charges": "changes tables that the same release makes",
+    "billing.0006_groups_without_a_budget": "only money_hold reads budgets, and comes with it",
     "conversations.0001_initial": "changes tables that the same release makes",
     "conversations.0002_search": "changes tables that the same release makes",
     "council.0001_initial": "changes tables that the same release makes",
