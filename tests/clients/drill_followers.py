@@ -19,7 +19,7 @@ from accounts.models import User
 from common.ids import uuid7
 from events import selectors, services
 from events.types import NewEvent
-from projects.models import Step
+from projects.models import Attempt
 from simulator.process import RunningSimulator
 from tests.chaos import calls
 from tests.chaos.councils import Council, customer
@@ -122,8 +122,8 @@ def test_the_steps_of_a_project_run_come_through(
         if event["type"] == "subtask.delta":
             subtask_id = event["data"]["subtask_id"]
             texts[subtask_id] = texts.get(subtask_id, "") + event["data"]["text"]
-    work = Step.objects.filter(run=project.run, kind="work")
-    assert texts == {str(step.subtask_id): step.content for step in work}
+    made = Attempt.objects.filter(subtask__run=project.run)
+    assert texts == {str(attempt.subtask_id): attempt.body for attempt in made}
 
 
 def _followed_at_work(

@@ -16,7 +16,9 @@ from accounts.services.verification import request_verification
 from accounts.tests.mailbox import mailed_token
 from media.files.models import Upload
 from media.files.selectors.uploads import download_url
+from projects.models import AttemptFile, FileMerge
 from projects.tests.principal import part
+from projects.types import MergeState
 from teams.models import Member, Team
 from teams.services import invitations
 from teams.tests.people import add_owner, verify
@@ -33,6 +35,8 @@ _RUN = "/api/project/sessions/{session_id}"
 _SUBTASK = f"{_RUN}/subtasks/{{subtask_id}}"
 _TEAM = "/api/teams/me"
 _REFUSED = '\n@sim {"fail": "before", "status": 400, "code": "content_policy_violation"}'
+# Git's id of what somebody else has written.
+_THEIRS = 40 * "a"
 _LINK = re.compile(r'"(https?://[^"]*?/files/(?!uploads/)[^"]+)"')
 
 # The operations that make a resource; the others are made by a POST above their own path.
@@ -107,6 +111,14 @@ def _written(alice: "Person") -> Ids:
     """A run whose files are written."""
     run = alice.ask("POST", "/api/project/sessions", _run(alice, {}))
     return {"session_id": alice.wait(f"/api/project/sessions/{run['id']}", "completed")["id"]}
+
+
+def _in_conflict(alice: "Person") -> Ids:
+    """A run one of whose files somebody else has changed, as an order has found."""
+    ids = _written(alice)
+    staged = AttemptFile.objects.get(attempt__subtask__run=UUID(ids["session_id"]), path="a.md")
+    FileMerge.objects.create(file=staged, state=MergeState.CONFLICT, sha=_THEIRS, theirs="Theirs.")
+    return ids
 
 
 def _clip(alice: "Person") -> Ids:
@@ -250,6 +262,9 @@ BODIES: dict[str, Callable[["Person", Ids], dict[str, Any]]] = {
         "branch": f"sea-{alice.random.getrandbits(32)}",
         "message": "Write about the sea",
     },
+    f"POST {_RUN}/changes/resolve": lambda *_: {
+        "files": [{"path": "a.md", "base_sha": _THEIRS, "content": "Both."}]
+    },
     f"POST {_RUN}/changes/discard": lambda *_: {"files": ["a.md"]},
     f"POST {_RUN}/replace": lambda alice, ids: {
         "subtask_id": alice.own(_SUBTASK, ids).get("subtask_id"),
@@ -282,6 +297,7 @@ IDS: dict[str, Callable[["Person"], Ids]] = {
     f"{_RUN}/control": _reviewed,
     f"{_RUN}/message": _reviewed,
     f"{_RUN}/changes/apply": _written,
+    f"{_RUN}/changes/resolve": _in_conflict,
     "/api/jobs/{job_id}/retry": _failed_picture,
     "/api/videos/{job_id}/extend": _clip,
     "/api/videos/{job_id}/extend/estimate": _clip,
