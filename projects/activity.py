@@ -9,9 +9,9 @@ _PAUSED = {
     PauseReason.PLAN_REVIEW: "Waits for you to look at the plan.",
     PauseReason.INSUFFICIENT_BALANCE: "Paused: plan and balance do not cover the next step.",
     PauseReason.BUDGET_EXCEEDED: "Paused: the run's budget does not cover the next step.",
-    PauseReason.PROVIDER_UNAVAILABLE: "Paused: the planner's model cannot be reached.",
+    PauseReason.PROVIDER_UNAVAILABLE: "Paused: no model could make the plan.",
     PauseReason.REPOSITORY_UNAVAILABLE: "Paused: the repository cannot be read.",
-    PauseReason.STEP_FAILED: "Paused: something could not be done. See the error for what helps.",
+    PauseReason.STEP_FAILED: "Paused: parts, or the final text, could not be made.",
     PauseReason.INTERRUPTED: "Paused: the server was interrupted twice at the same step.",
 }
 _ADVICE = {

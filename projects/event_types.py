@@ -170,7 +170,7 @@ PROJECT_EVENTS = [
     ),
     _subtask("completed", "it has a result", "completed"),
     _subtask("failed", "it has ended without a result", "failed"),
-    _subtask("skipped", "a part that it depends on has no result", "skipped"),
+    _subtask("skipped", "the run is completed without it", "skipped"),
     _subtask("cancelled", "the run was cancelled", "cancelled"),
     _subtask(
         "reassigned",

@@ -91,7 +91,7 @@ class PauseReason(StrEnum):
 
 
 class SubtaskStatus(StrEnum):
-    """The status of a subtask. `skipped`: a dependency has no result."""
+    """The status of a subtask. `skipped`: the run is completed without it."""
 
     QUEUED = "queued"
     RUNNING = "running"

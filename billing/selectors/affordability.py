@@ -41,14 +41,14 @@ class SpendingPower(Struct):
         from_plan = min(cost, self.allowances.get(model_id, 0))
         return Payment(from_plan, 2 * (cost - from_plan))
 
-    def total(self, model_id: str) -> int:
+    def payable(self, model_id: str) -> int:
         """What plan and balance could pay together for calls of this model."""
         return self.allowances.get(model_id, 0) + max(0, self.available)
 
     def most(self, model_id: str, within: int | None = None) -> int:
         """The highest worst-case cost that a hold admits. `within`: what plan and balance may pay
         together, if there is such a bound."""
-        total = self.total(model_id)
+        total = self.payable(model_id)
         paid = total if within is None else max(0, min(total, within))
         from_plan = min(paid, self.allowances.get(model_id, 0))
         return from_plan + (paid - from_plan) // 2

@@ -5,7 +5,7 @@ from uuid import UUID
 from billing.models import ChargeGroup
 
 
-def left_of_group(group_id: UUID) -> int | None:
+def remaining_budget(group_id: UUID) -> int | None:
     """What the calls of the group may still cost, from plan and balance together, in nano-USD; None
     where it has no budget."""
     group = ChargeGroup.objects.get(pk=group_id)

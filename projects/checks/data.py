@@ -33,7 +33,7 @@ def check_json(path: str, text: str) -> tuple[Fault, ...]:
         return (Fault(error.lineno, f"{error.msg}, at column {error.colno}."),)
     # A number of thousands of digits.
     except ValueError:
-        pass
+        return ()
     return ()
 
 
@@ -82,5 +82,5 @@ def check_yaml(text: str) -> tuple[Fault, ...]:
         return (Fault(mark.line + 1 if mark is not None else 1, f"{words}."),)
     # Characters that YAML does not take are no matter of its form.
     except yaml.YAMLError:
-        pass
+        return ()
     return ()

@@ -52,7 +52,7 @@ def check_python(text: str, parsers: dict[str, Parser]) -> tuple[Fault, ...]:
         return (Fault(number, f"{error.msg} near {near(line)}." if line else f"{error.msg}."),)
     # What no parser of Python takes is for others to judge.
     except (ValueError, RecursionError, MemoryError):
-        pass
+        return ()
     return ()
 
 

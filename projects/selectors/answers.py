@@ -37,9 +37,8 @@ def first_turn(step: Step) -> Step:
 
 
 def shown_from(step: Step) -> Step:
-    """The step in whose events the text begins that readers see of this one's answer. A step that
-    continues an answer shows all of it again where readers see another attempt, or the final text
-    was not being written any more."""
+    """The first step whose events hold the text that readers see of an answer. A new attempt, and a
+    final text whose writing was interrupted, show their text again from its beginning."""
     steps = [each for each in step.run.rows.steps.values() if each.kind == step.kind]
     if step.attempt is not None:
         return next(each for each in steps if each.attempt_id == step.attempt_id)

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from billing.selectors.groups import left_of_group
+from billing.selectors.groups import remaining_budget
 from media.files.errors import FileGone, StorageUnavailable
 from media.files.models import Upload
 from media.files.selectors.uploads import read_text
@@ -73,7 +73,7 @@ def budget_of(run: Run) -> Budget | None:
     """What the run may cost, and what is left of it; None where its user has set no bound."""
     if run.budget is None:
         return None
-    return Budget(run.budget, left_of_group(run.pk) or 0)
+    return Budget(run.budget, remaining_budget(run.pk) or 0)
 
 
 def _uploads(run: Run) -> QuerySet[Upload]:

@@ -7,7 +7,7 @@ from ai.inference.bounds import DEFAULT_OUTPUT_TOKENS, affordable_output, input_
 from ai.providers.types import Message, Tools
 from billing.selectors.affordability import SpendingPower, get_spending_power
 from billing.selectors.charges import get_usage
-from billing.selectors.groups import left_of_group
+from billing.selectors.groups import remaining_budget
 from projects.models import Run, Step
 from projects.selectors.answers import turns_before
 from projects.types import SubtaskStatus
@@ -16,7 +16,7 @@ from projects.types import SubtaskStatus
 def power_of(run: Run) -> tuple[SpendingPower, int | None]:
     """What the run's user can pay with, and what is left of the run's budget, if it has one, in
     nano-USD."""
-    left = left_of_group(run.pk) if run.budget is not None else None
+    left = remaining_budget(run.pk) if run.budget is not None else None
     return get_spending_power(run.account), left
 
 
@@ -36,7 +36,7 @@ def output_bound_of(
     if asked > usual:
         shares = 1 + sum(row.status == SubtaskStatus.QUEUED for row in run.rows.active_steps())
         shares += step.status != SubtaskStatus.QUEUED  # this one
-        within = power.total(model.id) if left is None else min(left, power.total(model.id))
+        within = power.payable(model.id) if left is None else min(left, power.payable(model.id))
         share = affordable_output(power, model, messages, asked, tools, within // shares)
         if share > usual:
             return share
