@@ -18,7 +18,7 @@ from events import inbox
 from events.services import delete_stream, open_stream
 from events.types import USER, NewEvent, ToUser
 from integrations.workspaces.models import Checkout
-from integrations.workspaces.services.checkouts import check_out
+from integrations.workspaces.services.checkouts import check_out, delete_checkout
 from media.files.selectors.uploads import get_uploads
 from media.files.services.uploads import attach, release
 from projects import events, user_events
@@ -138,8 +138,8 @@ def delete(*, user: User, run_id: UUID) -> None:
     steps.cancel(run=run, steps=run.rows.active_steps())
     upload_ids = list(run.uploads.values_list("upload", flat=True))
     run.delete()
-    if run.checkout is not None:
-        run.checkout.delete()
+    if run.checkout_id is not None:
+        delete_checkout(checkout_id=run.checkout_id)
     release(upload_ids=upload_ids)
     deleted = ToUser(user.pk, [user_events.deleted(run_id)])
     delete_stream(stream_id=run_id, to_user=deleted)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 from uuid import UUID
 
+from django.core.exceptions import ObjectDoesNotExist
 from django.db import connection
 
 from common.errors import DomainError
@@ -27,7 +28,7 @@ _BATCH: Final = 50
 def read_sources(step_id: UUID) -> None:
     """Read what the author of a subtask is to be shown, and what the calls of its turn before need,
     unless it was read before, or for a planner what files define, as far as the host answers soon.
-    May be repeated, and takes as long as the host does.
+    Nothing is read for a run that is deleted. May be repeated, and takes as long as the host does.
 
     Raises RepositoryUnavailable.
     """
@@ -39,6 +40,8 @@ def read_sources(step_id: UUID) -> None:
             add_symbols(checkout=step.run.checkout)
         elif step.subtask is not None:
             _read(step)
+    except ObjectDoesNotExist:
+        return  # No lock of the run is held while the host is asked: it was deleted meanwhile.
     except DomainError as error:
         raise RepositoryUnavailable(error.text) from error
     finally:

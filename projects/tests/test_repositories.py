@@ -1,16 +1,22 @@
 """Runs that work on a repository: what is read of it, when, and what happens when it cannot be."""
 
+from concurrent.futures import ThreadPoolExecutor
 from uuid import uuid4
 
 import pytest
+from django.db import connection, transaction
 
-from integrations.workspaces.models import Checkout
+from integrations.workspaces.models import Checkout, CheckoutFile
+from integrations.workspaces.services.checkouts import add_symbols, read_files
 from projects.models import Run, Step
+from projects.services.sources import read_sources
 from projects.tests.conftest import NewPrincipal
 from projects.tests.developer import FILES, Developer
 from projects.tests.principal import Shape, part
 from projects.types import StepKind
 from simulator.process import RunningSimulator
+from tests.follow import wait_until
+from tests.locks import wait_until_blocked
 from tests.personas import new_user
 
 PARTS = (
@@ -336,3 +342,40 @@ def test_nobody_elses_run_shows_the_repository(on_github: Developer) -> None:
     bob = new_user("bob", plan="pro")
     assert not Checkout.objects.filter(account=bob).exists()
     assert Checkout.objects.filter(run=run["id"], account=on_github.alice.user).exists()
+
+
+# --- A run that is deleted meanwhile --------------------------------------------------------------
+
+
+def test_a_run_is_deleted_while_a_file_of_it_is_being_kept(on_github: Developer) -> None:
+    run = on_github.finished(part("a"))
+    checkout = Checkout.objects.get(run=run["id"])
+    checkout.files.all().delete()
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            read_files(checkout=checkout, paths=["src/app.py"])
+            deleted = pool.submit(on_github.alice.send, "DELETE", f"/sessions/{run['id']}")
+            wait_until_blocked(connection.connection)
+        assert deleted.result().status_code == 204
+    assert not Checkout.objects.filter(pk=checkout.pk).exists()
+
+
+def test_what_is_read_for_a_run_that_is_deleted_is_not_kept(on_github: Developer) -> None:
+    run = on_github.finished(part("a"), part("b", "a", reads=["src/app.py"]))
+    CheckoutFile.objects.filter(checkout__run=run["id"], path="src/app.py").delete()
+    step = Step.objects.filter(run=run["id"], kind=StepKind.WORK, subtask__key="b").earliest("id")
+    on_github.hosted.fail("get_blob", delay_ms=500)
+    with ThreadPoolExecutor(1) as pool:
+        reading = pool.submit(read_sources, step.pk)
+        wait_until(lambda: on_github.hosted.operations()[-1] == "get_blob")
+        assert on_github.alice.send("DELETE", f"/sessions/{run['id']}").status_code == 204
+        reading.result()
+
+
+def test_symbols_of_a_run_that_is_deleted_are_not_kept(on_github: Developer) -> None:
+    run = on_github.finished(part("a"))
+    checkout = Checkout.objects.get(run=run["id"])
+    assert checkout.entries
+    assert on_github.alice.send("DELETE", f"/sessions/{run['id']}").status_code == 204
+    add_symbols(checkout=checkout)
+    assert not Checkout.objects.filter(pk=checkout.pk).exists()

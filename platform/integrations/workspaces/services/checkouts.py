@@ -6,6 +6,8 @@ from threading import Event
 from typing import Final
 from uuid import UUID
 
+from django.db import transaction
+
 from accounts.models import User
 from billing.selectors.features import require_feature
 from common.errors import DomainError, ValidationFailed
@@ -93,7 +95,16 @@ def add_symbols(*, checkout: Checkout) -> None:
             top = texts[readme.path] if readme is not None else None
             checkout.digest = digest(entries, top or "", symbols)
     checkout.has_symbols = True
-    checkout.save(update_fields=["digest", "has_symbols"])
+    # It may be deleted by now.
+    Checkout.objects.filter(pk=checkout.pk).update(digest=checkout.digest, has_symbols=True)
+
+
+def delete_checkout(*, checkout_id: UUID) -> None:
+    """Delete a checkout with its files, in the caller's transaction."""
+    # Whoever keeps a file at the same time has kept it when the files are deleted, or finds no
+    # checkout any more.
+    for checkout in Checkout.objects.select_for_update().filter(pk=checkout_id):
+        checkout.delete()
 
 
 def workspace_of(checkout: Checkout) -> Workspace:
@@ -131,13 +142,17 @@ def _unread(checkout: Checkout, paths: Collection[str]) -> list[Entry]:
     return [each for each in entries if each.path not in known and _is_file(each)]
 
 
+@transaction.atomic
 def _keep(checkout: Checkout, read: Iterable[tuple[Entry, tuple[str | None, int]]]) -> None:
+    """Keep what was read, unless the checkout was deleted meanwhile."""
     rows = [
         CheckoutFile(checkout=checkout, path=entry.path, content=text, size=size)
         for entry, (text, size) in read
     ]
-    # Another step may have read the same file meanwhile.
-    CheckoutFile.objects.bulk_create(rows, ignore_conflicts=True)
+    held = Checkout.objects.select_for_update(no_key=True).filter(pk=checkout.pk)
+    if held.values_list("pk").first() is not None:
+        # Another step may have read the same file meanwhile.
+        CheckoutFile.objects.bulk_create(rows, ignore_conflicts=True)
 
 
 def _newest_commit(host: GitHost, repository: Repository, branch: str) -> str:
