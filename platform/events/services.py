@@ -110,6 +110,8 @@ def append_to_users(to_users: Iterable[ToUser]) -> None:
 
 def delete_stream(*, stream_id: UUID, to_user: ToUser) -> None:
     """Delete a stream with its events: its sockets are closed."""
+    # Whoever appends at the same time has appended when the events are deleted.
+    Stream.objects.select_for_update().filter(pk=stream_id).first()
     Stream.objects.filter(pk=stream_id).delete()
     _append(to_user)
     transaction.on_commit(lambda: notify(stream_id))

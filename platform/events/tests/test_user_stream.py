@@ -29,7 +29,7 @@ from events.models import Event, Stream
 from events.selectors import read_frames
 from events.subscribers import Buffer, Socket, Subscriber
 from events.tests.sockets import close_code, next_frame, next_frames, refusal_of, token_of
-from events.tests.streams import append_user_events, new_stream, user_events
+from events.tests.streams import append, append_user_events, new_stream, user_events
 from events.types import NewEvent, ToUser
 from tests.locks import wait_until_blocked
 from tests.personas import new_user
@@ -322,6 +322,24 @@ def test_a_stream_that_is_deleted_closes_its_sockets(web: Web, committed_alice: 
         assert close_code(socket, timeout=4) == 4403
     assert not Stream.objects.filter(pk=stream_id).exists()
     assert [kind for kind, _ in user_events(alice)] == ["council.deleted"]
+
+
+def test_a_stream_is_deleted_while_an_event_is_written(committed_alice: User) -> None:
+    alice = committed_alice
+    stream_id = new_stream(alice, events=1)
+
+    def delete() -> None:
+        with transaction.atomic():
+            services.delete_stream(stream_id=stream_id, to_user=ToUser(alice.pk, []))
+        connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            append(stream_id, 1)
+            deleting = pool.submit(delete)
+            wait_until_blocked(connection.connection)
+        deleting.result()
+    assert not Stream.objects.filter(pk=stream_id).exists()
 
 
 def code_of_one_behind(user: User, stream_id: UUID, seq: int, head: int) -> int:
