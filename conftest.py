@@ -28,6 +28,7 @@ from devserver.pytest_suite import is_rolled_back
 from simulator.process import RunningSimulator
 from simulator.process import running as running_simulator
 from tests import declared_events, seeded_database
+from tests.locks import count_deadlocks
 from tests.own_redis import OwnRedis
 from tests.service import Web, running_web
 from tests.worker import Worker, running_worker
@@ -118,16 +119,19 @@ def committed(
     makes_up_events: bool,
 ) -> Iterator[None]:
     """The database without a transaction around the test. After it the invariants of money hold,
-    and the events that were written are as the apps declare."""
+    no transactions have waited for each other, and the events that were written are as the apps
+    declare."""
     with django_db_blocker.unblock():
-        begun = declared_events.now()
+        begun, deadlocks = declared_events.now(), count_deadlocks()
         yield
         written = [] if makes_up_events else declared_events.written_since(begun)
         violations = find_violations()
         left = expire_what_nobody_ends()
+        deadlocks = count_deadlocks() - deadlocks
         connection.close()
     assert violations == []
     assert left == [], "the test leaves charges held"
+    assert deadlocks == 0, "see the order of docs/locking.md"
     if not makes_up_events:
         declared_events.check(request.node.nodeid, written)
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 import psycopg
+from django.db import connection
 
 from tests.service import database_url
 
@@ -41,3 +42,11 @@ def end_blocked(holder: psycopg.Connection[Any]) -> None:
             " WHERE %s = ANY (pg_blocking_pids(pid)) AND datname = current_database()",
             (pid,),
         )
+
+
+def count_deadlocks() -> int:
+    """The deadlocks of this worker's test database so far, as far as its connections have told."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()")
+        count: int = cursor.fetchone()[0]
+    return count

@@ -18,8 +18,11 @@ def create_group(*, group_id: UUID, account: User, budget: int | None) -> Charge
 
 def ensure_group(*, group_id: UUID, account: User) -> None:
     """Create a group without a bound, unless it is there."""
-    group = ChargeGroup(id=group_id, account=account, budget=None)
-    ChargeGroup.objects.bulk_create([group], ignore_conflicts=True)
+    # An insertion over one that is there would wait for its calls that end, which may wait for
+    # the caller's locks.
+    if not ChargeGroup.objects.filter(pk=group_id).exists():
+        group = ChargeGroup(id=group_id, account=account, budget=None)
+        ChargeGroup.objects.bulk_create([group], ignore_conflicts=True)
 
 
 def set_budget(

@@ -6,8 +6,9 @@ from contextlib import nullcontext, suppress
 from typing import Any
 from uuid import UUID
 
+import psycopg
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -33,6 +34,7 @@ from billing.tests.bank import (
 from billing.types import HoldRequest, RequestKey
 from common.ids import uuid7
 from common.money import usd
+from tests.service import database_url
 
 pytestmark = pytest.mark.usefixtures("committed")
 
@@ -220,6 +222,16 @@ def test_a_group_without_a_budget_has_no_bound_until_it_gets_one(alice: User, ow
     groups.set_budget(group_id=group, account=alice, budget=None)
     assert hold(alice, 50_000, owner=owner, group=group)[0] == "held"
     release_all(alice)
+
+
+def test_a_call_that_ends_is_not_waited_for_where_there_is_a_group(
+    alice: User, group: UUID
+) -> None:
+    with psycopg.connect(database_url()) as ending:
+        ending.execute("UPDATE billing_chargegroup SET billed = billed WHERE id = %s", (group,))
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SET LOCAL lock_timeout = '500ms'")
+            groups.ensure_group(group_id=group, account=alice)
 
 
 def test_a_budget_is_not_set_below_what_is_billed_and_held(

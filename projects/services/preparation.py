@@ -94,7 +94,7 @@ def prepare(*, job_id: UUID, attempt: int) -> Prepared | None:
         if asked.tools is not None:
             step.result["is_last"] = asked.is_last
         append_events(run=step.run, events=[*carried_out, *_begin(step, before)])
-    # Of every run, since a budget may be set later.
+    # Runs of the former release have none where they have no budget.
     ensure_group(group_id=step.run.pk, account=step.run.account)
     return Prepared(
         step=step,

@@ -113,8 +113,7 @@ def _start(
     uploads = get_uploads(user, list(dict.fromkeys(upload_ids)))
     attach(uploads=uploads)
     RunUpload.objects.bulk_create(RunUpload(run=run, upload=upload) for upload in uploads)
-    if budget is not None:
-        create_group(group_id=run.pk, account=user, budget=budget)
+    create_group(group_id=run.pk, account=user, budget=budget)
     open_stream(stream_id=run.pk, kind=STREAM, account=user)
     inbox.open_inbox(stream_id=run.pk)
     append_events(run=run, events=[events.run_created(run), *advance(run)])
