@@ -22,8 +22,8 @@ _ADVICE = {
     PauseReason.PROVIDER_UNAVAILABLE: "Resume later.",
     PauseReason.REPOSITORY_UNAVAILABLE: "Wait for the repository's host, or give the workspace a "
     "new token, and resume.",
-    PauseReason.STEP_FAILED: "Resume to try again, give what is missing to another model, write it "
-    "yourself, or finish the run without it.",
+    PauseReason.STEP_FAILED: "Resume to try again, or finish the run with what is there. Parts can "
+    "also be given to another model, or be written by you.",
     PauseReason.INTERRUPTED: "Resume.",
 }
 _ENDED = {

@@ -128,7 +128,8 @@ class Skip(Struct, frozen=True):
 
 
 class GiveUpReply(Struct, frozen=True):
-    """Leave messages of the user without an answer: all tries have failed."""
+    """Leave messages of the user without an answer: all tries have failed, or the run is to be
+    completed with what is there."""
 
 
 class Pause(Struct, frozen=True):
@@ -138,7 +139,7 @@ class Pause(Struct, frozen=True):
 
 
 class Finish(Struct, frozen=True):
-    """Complete the run."""
+    """Complete the run. Where no model could write the final text, it has the parts' results."""
 
 
 Action = Start | Accept | FailSubtask | Skip | GiveUpReply | Pause | Finish
@@ -189,7 +190,9 @@ class _Decision:
             yield from self._start_once(kind)
 
     def _reply(self) -> Iterator[Action]:
-        if self._unanswered and self._nobody_left(StepKind.REPLY):
+        if self._unanswered and (
+            self._nobody_left(StepKind.REPLY) or self._is_left_out(StepKind.REPLY)
+        ):
             self._unanswered = False
             yield GiveUpReply()
         elif self._unanswered:
@@ -260,6 +263,8 @@ class _Decision:
         elif len(self._statuses) == 1 or self._run.has_final:
             # The result of a single subtask is the final text.
             yield Finish()
+        elif self._is_left_out(StepKind.FINAL):
+            yield Finish()
         elif self._nobody_left(StepKind.FINAL):
             yield Pause(PauseReason.STEP_FAILED)
         else:
@@ -285,6 +290,14 @@ class _Decision:
         """Have all tries of this step failed?"""
         is_active = (kind, None) in self._run.active
         return not is_active and self._run.slots.get(kind, Slot()).next_try is None
+
+    def _is_left_out(self, kind: StepKind) -> bool:
+        """Is this step of no subtask left out? That is: it cannot be made, and the user wants the
+        run completed with what is there."""
+        slot = self._run.slots.get(kind, Slot())
+        is_refused = slot.refusal is not None or slot.losses > MAX_LOSSES
+        is_active = (kind, None) in self._run.active
+        return self._run.is_finishing and not is_active and (is_refused or self._nobody_left(kind))
 
     def _start_once(self, kind: StepKind) -> Iterator[Action]:
         if (kind, None) not in self._run.active:

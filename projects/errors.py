@@ -37,6 +37,13 @@ class TooManyAttempts(Conflict):
     code = "too_many_attempts"
     message = f"A subtask has at most {MAX_ATTEMPTS} attempts. Begin another run."
 
+    @classmethod
+    def of_models(cls) -> "TooManyAttempts":
+        return cls(
+            f"Models have done this subtask {MAX_ATTEMPTS} times. Write it yourself, or finish the "
+            "run without it."
+        )
+
 
 class UnsoundPlanRefused(ValidationFailed):
     code = "unsound_plan"

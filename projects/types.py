@@ -20,7 +20,8 @@ MAX_PARALLEL: Final = 4
 MAX_REVISIONS: Final = 2
 # Notes of a subtask: the newest are kept.
 MAX_NOTES: Final = 20
-# Attempts at one subtask, after which its user begins no more: each of them is in its events.
+# Attempts of models at one subtask, after which its user begins no more, and those of the user.
+# Each of them is in its events.
 MAX_ATTEMPTS: Final = 30
 # How often the step of one slot is started again by itself after its worker died.
 MAX_LOSSES: Final = 1

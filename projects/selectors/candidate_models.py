@@ -55,7 +55,8 @@ def assign(plan: Plan, roster: Sequence[RosterModel]) -> dict[str, tuple[str, As
     vendors, the least used of them first. `roster` is not empty."""
     suggested = {each.key: each.model for each in plan.subtasks if each.model}
     vendors = {model.id: model.vendor for model in roster}
-    used = Counter(vendors[model] for model in suggested.values())
+    # A subtask keeps a model that has left the roster since.
+    used = Counter(vendors.get(model) or vendor_of(model) for model in suggested.values())
     calls = Counter(suggested.values())
     assigned: dict[str, tuple[str, AssignedBy]] = {}
     for subtask in plan.subtasks:

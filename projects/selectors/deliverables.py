@@ -1,10 +1,14 @@
 """The texts that a run has made."""
 
+from typing import Final
+
 from django.db.models import F, QuerySet
 
 from projects.models import Deliverable, Run
 from projects.selectors.subtasks import shown_text
-from projects.types import MAX_FINAL_TEXT_BYTES, RunStatus, StepKind
+from projects.types import MAX_FINAL_TEXT_BYTES, RunStatus, StepKind, SubtaskStatus
+
+_NOT_WRITTEN: Final = "No model could write this text. It has the results of the parts."
 
 
 def deliverables_of(run: Run) -> QuerySet[Deliverable]:
@@ -25,3 +29,15 @@ def final_text_of(run: Run) -> str | None:
     if text is None:
         return None
     return text.encode()[:MAX_FINAL_TEXT_BYTES].decode(errors="ignore")
+
+
+def text_of_parts(run: Run) -> str:
+    """The final text where no model could write one: the results of the parts in the order of the
+    plan, and which are missing."""
+    rows = run.rows.subtasks.values()
+    done = [row for row in rows if row.status == SubtaskStatus.COMPLETED]
+    sections = [f"## {row.title}\n\n{row.current.body}" for row in done if row.current is not None]
+    missing = [f"- {row.title}" for row in rows if row.status != SubtaskStatus.COMPLETED]
+    if missing:
+        sections.append("\n".join(["Without a result:", "", *missing]))
+    return "\n\n".join([_NOT_WRITTEN, *sections])

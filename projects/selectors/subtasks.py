@@ -20,7 +20,7 @@ from projects.models import Attempt, AttemptFile, Step, Subtask
 from projects.selectors.answers import shown_before, shown_from
 from projects.selectors.lookup import get_run
 from projects.shown_text import text_of
-from projects.types import AttemptReason, StepKind, SubtaskStatus
+from projects.types import MAX_ATTEMPTS, AttemptReason, StepKind, SubtaskStatus
 
 # Characters of the result of a call.
 MAX_SHOWN_RESULT = 2_000
@@ -89,6 +89,13 @@ class SubtaskDetail(Struct, frozen=True, kw_only=True):
 
     view: SubtaskView
     attempts: list[AttemptDetail]
+
+
+def is_used_up(subtask: Subtask, *, by_user: bool = False) -> bool:
+    """Have models begun a subtask as often as they may, or its user written it?"""
+    attempts = subtask.run.rows.attempts_of(subtask)
+    own = sum(attempt.reason == AttemptReason.REPLACE for attempt in attempts)
+    return (own if by_user else len(attempts) - own) >= MAX_ATTEMPTS
 
 
 def get_detail(user: User, run_id: UUID, subtask_id: UUID) -> SubtaskDetail:

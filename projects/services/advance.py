@@ -1,5 +1,6 @@
 """Carries out what `projects.decisions` decides, in the transaction that changed the run."""
 
+from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
@@ -21,13 +22,16 @@ from projects.decisions import (
 from projects.models import Attempt, Run, Step, Subtask
 from projects.selectors.answers import shown_from, unfinished
 from projects.selectors.candidate_models import reviewer_of, roster_of_run
+from projects.selectors.deliverables import text_of_parts
 from projects.selectors.messages import from_user
 from projects.selectors.states import state_of
 from projects.selectors.substitutes import substitute_of
+from projects.selectors.subtasks import is_used_up
 from projects.selectors.working_copies import uses_tools
 from projects.services import attempts, deliverables, steps
 from projects.types import (
     GOING_ON,
+    MAX_ATTEMPTS,
     MAX_TRIES,
     AssignedBy,
     AttemptReason,
@@ -39,6 +43,9 @@ from projects.types import (
     SubtaskStatus,
     Verdict,
 )
+
+# What is told of an error; a refusal for money has amounts as well.
+_TOLD_OF_ERRORS = ("code", "message", "provider_message")
 
 
 def advance(run: Run) -> list[NewEvent]:
@@ -246,14 +253,20 @@ def _give_up_reply(run: Run) -> list[NewEvent]:
     last = [step for step in run.rows.steps.values() if step.kind == StepKind.REPLY][-1]
     run.answered = last.result.get("answers", inbox.newest_number(run.pk))
     run.save(update_fields=["answered"])
-    return [NewEvent("error", {**(last.error or {}), "retryable": True})]
+    error = last.error or {}
+    told = {name: error[name] for name in _TOLD_OF_ERRORS if name in error}
+    return [NewEvent("error", {**told, "retryable": True})]
 
 
 def _finish(run: Run) -> list[NewEvent]:
     run.error = None
+    told = []
+    if len(run.rows.subtasks) > 1 and not run.has_final:
+        text = text_of_parts(run)
+        told.append(deliverables.deliver_final(run=run, content=text, is_cut=False, actor=SYSTEM))
     finals = deliverables.finish(run)
     returned = close(run, RunStatus.COMPLETED)
-    return [*finals, *returned, events.run_event("completed")]
+    return [*told, *finals, *returned, events.run_event("completed")]
 
 
 def error_of_missing_parts(run: Run) -> dict[str, Any]:
@@ -263,14 +276,19 @@ def error_of_missing_parts(run: Run) -> dict[str, Any]:
         return {
             "code": "final_failed",
             "message": "The final text could not be written. All parts are there: resume to have "
-            "it written, now or later, or take the parts.",
+            "it written, now or later, or finish the run with the parts as they are.",
         }
-    titles = ", ".join(f"“{row.title}”" for row in missing)
-    return {
-        "code": "parts_missing",
-        "message": f"Without a result: {titles}. Resume to try again, give them to other models, "
-        "write them yourself, or finish the run without them.",
-    }
+    message = (
+        f"Without a result: {_titles(missing)}. Resume to try again, give them to other models, "
+        "write them yourself, or finish the run without them."
+    )
+    if used_up := [row for row in missing if is_used_up(row)]:
+        message += f" Models have done {_titles(used_up)} {MAX_ATTEMPTS} times, and do no more."
+    return {"code": "parts_missing", "message": message}
+
+
+def _titles(rows: Iterable[Subtask]) -> str:
+    return ", ".join(f"“{row.title}”" for row in rows)
 
 
 def _phase(run: Run) -> list[NewEvent]:

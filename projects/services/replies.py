@@ -10,6 +10,7 @@ from projects.plans import UnsoundPlan
 from projects.prompts.replying import Note, Reply, read_reply
 from projects.selectors.answers import text_before
 from projects.selectors.messages import from_planner
+from projects.selectors.subtasks import is_used_up
 from projects.services import plans, subtasks
 from projects.types import MAX_ATTEMPTS, MAX_NOTES, SubtaskStatus
 
@@ -89,7 +90,7 @@ def _faults_of_redo(rows: Mapping[str, Subtask], notes: Iterable[Note]) -> list[
         row = rows.get(note.key)
         if row is None:
             faults.append(f'Subtask "{note.key[:40]}" does not exist: it cannot be done again.')
-        elif len(row.run.rows.attempts_of(row)) >= MAX_ATTEMPTS:
+        elif is_used_up(row):
             faults.append(f'Subtask "{note.key}" has been done {MAX_ATTEMPTS} times already.')
     return faults
 

@@ -25,6 +25,7 @@ from projects import events, user_events
 from projects.errors import InvalidState
 from projects.models import Run, RunUpload, Subtask
 from projects.selectors.candidate_models import default_planner
+from projects.selectors.subtasks import is_used_up
 from projects.services import steps
 from projects.services.admission import check_first_step, check_limit
 from projects.services.advance import advance, close, pause
@@ -216,8 +217,12 @@ def let_go_on(*, run: Run) -> list[NewEvent]:
 
 
 def _begin_again(run: Run) -> list[NewEvent]:
-    """Queue the subtasks that have no result. Returns the events."""
-    missing = [row for row in run.rows.subtasks.values() if row.status in _WITHOUT_RESULT]
+    """Queue the subtasks that have no result, and that models may still do. Returns the events."""
+    missing = [
+        row
+        for row in run.rows.subtasks.values()
+        if row.status in _WITHOUT_RESULT and not is_used_up(row)
+    ]
     for subtask in missing:
         subtask.status, subtask.reason = SubtaskStatus.QUEUED, AttemptReason.RETRY
         subtask.error = None

@@ -6,17 +6,21 @@ from uuid import UUID
 from django.db import transaction
 
 from accounts.models import User
+from ai.catalog.selectors import get_catalog
+from ai.provider_health.errors import ProviderNotAvailable
+from ai.provider_health.services import is_offered
 from events.types import USER, NewEvent
 from projects import events
 from projects.errors import SubtaskRunning, TooManyAttempts
 from projects.models import Attempt, Run, Subtask
 from projects.outputs import OutputFile, summary_of
+from projects.selectors.subtasks import is_used_up
 from projects.services import attempts, deliverables, final_text, resolving, steps
 from projects.services.advance import advance
 from projects.services.locks import lock_subtask
 from projects.services.log import append_events
 from projects.services.runs import reopen
-from projects.types import MAX_ATTEMPTS, MAX_NOTES, AssignedBy, AttemptReason, SubtaskStatus
+from projects.types import MAX_NOTES, AssignedBy, AttemptReason, SubtaskStatus
 
 
 @transaction.atomic
@@ -27,11 +31,14 @@ def reassign(
     ended begins again, and what depends on it. A run that has ended goes on.
 
     Raises NotFound, InvalidState where the run is cancelled, RunLimitReached, ApplyInProgress,
-    TooManyAttempts.
+    TooManyAttempts, ProviderNotAvailable where the model cannot be called here.
     """
+    if not is_offered(get_catalog().models[model]):
+        raise ProviderNotAvailable
     subtask = lock_subtask(user, run_id, subtask_id)
     run = subtask.run
-    _check_room(subtask)
+    if is_used_up(subtask):
+        raise TooManyAttempts.of_models()
     new_events = _reopen(run)
     was, has_begun = subtask.model, subtask.status != SubtaskStatus.QUEUED
     subtask.model, subtask.assigned_by = model, AssignedBy.USER
@@ -69,7 +76,8 @@ def replace(
     """
     subtask = lock_subtask(user, run_id, subtask_id)
     run = subtask.run
-    _check_room(subtask)
+    if is_used_up(subtask, by_user=True):
+        raise TooManyAttempts
     if subtask.status == SubtaskStatus.RUNNING:
         raise SubtaskRunning
     new_events = _reopen(run)
@@ -98,11 +106,6 @@ def redo(*, subtask: Subtask, note: str, actor: str) -> list[NewEvent]:
         events.subtask_event("updated", subtask, actor),
         *_invalidate_dependents(subtask),
     ]
-
-
-def _check_room(subtask: Subtask) -> None:
-    if len(subtask.run.rows.attempts_of(subtask)) >= MAX_ATTEMPTS:
-        raise TooManyAttempts
 
 
 def _reopen(run: Run) -> list[NewEvent]:

@@ -39,6 +39,23 @@ def test_a_run_whose_budget_was_too_small_goes_on_with_another(principal: NewPri
     alice.check_money(last)
 
 
+def test_a_run_is_finished_when_an_answer_cannot_be_paid(principal: NewPrincipal) -> None:
+    alice = principal()
+    parts = [part(key, model=BALANCE_ONLY) for key in "ab"]
+    run = alice.finished(*parts, planner_model=BALANCE_ONLY, budget_usd=20)
+    change(alice, run, math.ceil(run["cost_usd"] * 100) / 100)
+    with alice.follow(run) as follower:
+        alice.do("POST", f"/sessions/{run['id']}/message", content="Thank you.")
+    paused = follower.pictures[-1]
+    assert (paused["status"], paused["pause_reason"]) == ("paused", "budget_exceeded")
+    with alice.follow(run) as follower:
+        alice.do("POST", f"/sessions/{run['id']}/control", action="finish")
+    last = follower.pictures[-1]
+    assert last["status"] == "completed"
+    assert last["final_text"] == run["final_text"]
+    alice.check_money(last)
+
+
 def test_it_is_not_set_below_what_the_run_has_cost(principal: NewPrincipal) -> None:
     alice = principal()
     parts = [part(key, model=BALANCE_ONLY) for key in "ab"]

@@ -198,6 +198,26 @@ def test_a_run_with_a_part_missing_is_completed_only_where_its_user_wants_that()
     assert decide(run(*parts[:2], is_finishing=True, has_final=True)) == [Finish()]
 
 
+@pytest.mark.parametrize(
+    "slot",
+    [
+        Slot(failed_try=MAX_TRIES + 1),
+        Slot(losses=2),
+        Slot(refusal=Refusal(PauseReason.BUDGET_EXCEEDED, beside_others=False)),
+    ],
+    ids=["failed", "lost", "refused"],
+)
+def test_a_run_is_completed_without_what_cannot_be_made_where_its_user_wants_that(
+    slot: Slot,
+) -> None:
+    both = (subtask(1, status=COMPLETED), subtask(2, status=COMPLETED))
+    slots = {FINAL: slot, StepKind.REPLY: slot}
+    assert Finish() not in decide(run(*both, slots=slots))
+    assert decide(run(*both, slots=slots, is_finishing=True)) == [Finish()]
+    unanswered = run(*both, slots=slots, is_finishing=True, unanswered=True)
+    assert decide(unanswered) == [GiveUpReply(), Finish()]
+
+
 def test_the_result_of_a_single_subtask_is_the_final_text() -> None:
     assert decide(run(subtask(1, status=COMPLETED))) == [Finish()]
 

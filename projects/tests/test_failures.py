@@ -5,7 +5,7 @@ import json
 import pytest
 
 from events.models import Event
-from projects.models import Step
+from projects.models import Attempt, Step
 from projects.tests.conftest import NewPrincipal
 from projects.tests.principal import BALANCE_ONLY, Principal, Shape, part
 from projects.types import MAX_CONTINUATIONS
@@ -230,6 +230,24 @@ def test_a_final_text_that_nobody_can_write_pauses_the_run_until_it_can(
     assert {each["name"] for each in run["deliverables"]} == {"Part a", "Part b"}
     run = control(alice, run, "resume")
     assert (run["status"], run["error"]) == ("completed", None)
+    alice.check_money(run)
+
+
+def test_a_final_text_that_nobody_can_write_has_the_parts_where_the_user_finishes_the_run(
+    principal: NewPrincipal,
+) -> None:
+    alice = principal()
+    goal = alice.goal(part("a"), part("b"), part("c"), work={}, final={"status": 400})
+    run = alice.finished(goal=alice.also(goal, step="work", subtask="Part c", status=400))
+    run = control(alice, run, "finish")
+    assert (run["status"], run["error"]) == ("completed", None)
+    assert {each["status"] for each in run["deliverables"]} == {"final"}
+    first, second = (Attempt.objects.get(subtask=each["id"]) for each in run["subtasks"][:2])
+    assert run["final_text"] == (
+        "No model could write this text. It has the results of the parts.\n\n"
+        f"## Part a\n\n{first.body}\n\n## Part b\n\n{second.body}\n\n"
+        "Without a result:\n\n- Part c"
+    )
     alice.check_money(run)
 
 

@@ -5,12 +5,15 @@ from typing import Any
 import pytest
 
 from events.models import Event
+from projects.models import Attempt, Subtask
 from projects.tests.conftest import NewPrincipal
 from projects.tests.principal import BALANCE_ONLY, Principal, Shape, part
-from projects.types import MAX_ATTEMPTS
+from projects.types import MAX_ATTEMPTS, AttemptReason
 from tests.follow import Follower, wait_until
 
 OTHER = "gpt-6-luna"
+# Of a provider that nobody can call here.
+ELSEWHERE = "mistral-medium-3.5"
 SLOW = {"delay_ms": 40, "tokens": 60}
 
 
@@ -233,10 +236,54 @@ def test_a_subtask_has_a_bounded_number_of_attempts(principal: NewPrincipal) -> 
     run = alice.finished(part("a"), approve_plan=True)
     for _ in range(MAX_ATTEMPTS):
         replace(alice, run, "a")
-    for act, body in (("reassign", {"model_key": OTHER}), ("replace", {"content": "Mine."})):
-        path = f"/sessions/{run['id']}/{act}"
-        refused = alice.send("POST", path, subtask_id=run["subtasks"][0]["id"], **body)
-        assert (refused.status_code, refused.json()["code"]) == (409, "too_many_attempts")
+    which = {"subtask_id": run["subtasks"][0]["id"]}
+    refused = alice.send("POST", f"/sessions/{run['id']}/replace", content="Mine.", **which)
+    assert (refused.status_code, refused.json()["code"]) == (409, "too_many_attempts")
+
+    again = f"/sessions/{run['id']}/reassign"
+    alice.do("POST", again, model_key=OTHER, **which)
+    Attempt.objects.filter(subtask=which["subtask_id"]).update(reason=AttemptReason.RETRY)
+    refused = alice.send("POST", again, model_key=OTHER, **which)
+    assert (refused.status_code, refused.json()["code"]) == (409, "too_many_attempts")
+    assert "Write it yourself" in refused.json()["detail"]
+
+
+def test_what_models_have_tried_too_often_is_left_for_its_user_to_write(
+    principal: NewPrincipal,
+) -> None:
+    alice = principal()
+    run = alice.finished(goal=alice.goal(part("a"), work={"status": 400}))
+    done = Attempt.objects.filter(subtask=run["subtasks"][0]["id"])
+    subtask, failed = Subtask.objects.get(run=run["id"]), done[0].status
+    Attempt.objects.bulk_create(
+        Attempt(subtask=subtask, number=number, reason=AttemptReason.RETRY, status=failed)
+        for number in range(done.count() + 1, MAX_ATTEMPTS + 1)
+    )
+    paused = alice.do("POST", f"/sessions/{run['id']}/control", action="resume")
+    assert (paused["status"], paused["pause_reason"]) == ("paused", "step_failed")
+    assert paused["error"]["message"].endswith("“Part a” 30 times, and do no more.")
+    assert done.count() == MAX_ATTEMPTS
+    replace(alice, run, "a")
+    resumed = alice.do("POST", f"/sessions/{run['id']}/control", action="resume")
+    assert resumed["status"] == "completed"
+
+
+def test_a_model_that_cannot_be_called_here_takes_over_nothing(principal: NewPrincipal) -> None:
+    alice = principal()
+    run = alice.finished(part("a"))
+    body = {"subtask_id": run["subtasks"][0]["id"], "model_key": ELSEWHERE}
+    refused = alice.send("POST", f"/sessions/{run['id']}/reassign", **body)
+    assert (refused.status_code, refused.json()["code"]) == (503, "provider_unavailable")
+    assert alice.do("GET", f"/sessions/{run['id']}") == run
+
+
+def test_a_plan_is_changed_whose_model_has_left_the_roster(principal: NewPrincipal) -> None:
+    alice = principal()
+    run = alice.finished(part("a"), approve_plan=True)
+    Subtask.objects.filter(run=run["id"]).update(model=ELSEWHERE)
+    change = {"key": "a", "title": "Winds"}
+    changed = alice.do("PATCH", f"/sessions/{run['id']}/plan", change=[change])
+    assert changed["subtasks"][0]["title"] == "Winds"
 
 
 def test_what_depends_on_a_subtask_by_way_of_others_begins_again_too(

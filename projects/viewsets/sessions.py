@@ -207,7 +207,10 @@ class SessionViewSet(ViewSet):
         request=ReassignInputSerializer,
         responses={
             202: RunSerializer,
-            **error_responses(InvalidState, TooManyAttempts, RunLimitReached, ApplyInProgress),
+            **error_responses(
+                *(InvalidState, TooManyAttempts, RunLimitReached, ApplyInProgress),
+                ProviderNotAvailable,
+            ),
         },
     )
     def reassign(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
