@@ -62,8 +62,8 @@ class RunInputSerializer(serializers.Serializer[Any]):
     )
     reviewer_model = ChatModelField(
         required=False,
-        help_text="Reviews what other vendors' models have written. Without one, each result is "
-        "reviewed by some model of another vendor.",
+        help_text="Reviews what other vendors' models have written, be it one of `models` or not. "
+        "Without one, each result is reviewed by some model of another vendor.",
     )
     upload_ids = BoundedListField(child=IdField(), max_length=MAX_UPLOADS, required=False)
     workspace_id = IdField(

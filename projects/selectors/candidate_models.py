@@ -73,17 +73,20 @@ def assign(plan: Plan, roster: Sequence[RosterModel]) -> dict[str, tuple[str, As
 
 
 def reviewer_of(author: str, roster: Sequence[RosterModel], chosen: str) -> str:
-    """The model that reviews what `author` wrote: of another vendor, `chosen` if it is, and of the
-    same vendor only where there is no other."""
-    vendors = {model.id: model.vendor for model in roster}
-    own = vendors.get(author) or vendor_of(author)
-    others = [model for model in roster if model.vendor != own]
-    if any(model.id == chosen for model in others):
-        return chosen
+    """The model that reviews what `author` wrote: `chosen`, in the roster or not, unless it is of
+    the author's vendor or cannot be reached here; then one of another vendor. Where there is none,
+    the chosen one after all, or the author itself."""
+    own = vendor_of(author)
+    reviewer = get_catalog().find(chosen) if chosen else None
+    if reviewer is not None and not is_offered(reviewer):
+        reviewer = None
+    if reviewer is not None and reviewer.owned_by != own:
+        return reviewer.id
+    others = (model for model in roster if model.vendor != own)
     ranked = sorted(others, key=lambda each: _ORDER.index(each.price))
     if ranked:
         return ranked[0].id
-    return chosen if chosen in vendors else author
+    return reviewer.id if reviewer is not None else author
 
 
 def _row(model: Model, notes: str) -> RosterModel:

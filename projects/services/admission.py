@@ -5,6 +5,7 @@ from ai.catalog.selectors import get_catalog
 from ai.inference.availability import check
 from ai.inference.bounds import worst_chat_cost
 from ai.provider_health.errors import ProviderNotAvailable
+from ai.provider_health.services import is_offered
 from ai.providers.types import Message
 from billing.selectors.affordability import get_spending_power
 from common.locks import hold
@@ -30,13 +31,16 @@ def check_limit(*, user: User) -> None:
 
 
 def check_first_step(*, run: Run) -> None:
-    """Raises ProviderNotAvailable, CallsKeepFailing, and the PaymentRequired of a plan that could
-    not be paid."""
+    """Raises ProviderNotAvailable, also where the reviewer that the user has chosen cannot be
+    reached here, CallsKeepFailing, and the PaymentRequired of a plan that could not be paid."""
     roster = roster_of_run(run)
     model = get_catalog().find(run.planner_model)
     if model is None or not roster:
         raise ProviderNotAvailable
     check(model, run.account_id)
+    reviewer = get_catalog().find(run.reviewer_model) if run.reviewer_model else None
+    if run.reviews and reviewer is not None and not is_offered(reviewer):
+        raise ProviderNotAvailable
     context = PlanContext(
         goal=run.goal, roster=roster, max_subtasks=run.max_subtasks, max_parallel=run.max_parallel
     )

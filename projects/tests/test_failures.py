@@ -46,6 +46,29 @@ def test_the_chosen_reviewer_reviews_what_other_vendors_wrote(principal: NewPrin
     assert not reviews[1].model.startswith("claude")
 
 
+def test_the_chosen_reviewer_reviews_though_the_run_may_not_call_it(
+    principal: NewPrincipal,
+) -> None:
+    """As the chosen planner plans. The nearest vendor is not taken for it, nor the author."""
+    alice = principal()
+    models = ["gpt-6-luna", "claude-haiku-5-5"]
+    parts = (part("a", model=models[0]), part("b", model=models[1]))
+    run = alice.finished(*parts, models=models, reviewer_model="deepseek-v4-pro")
+    work = Step.objects.filter(run=run["id"], kind="work").values_list("model", flat=True)
+    reviews = Step.objects.filter(run=run["id"], kind="review").values_list("model", flat=True)
+    assert {*work} == {*models}
+    assert [*reviews] == ["deepseek-v4-pro"] * 2
+
+
+def test_the_chosen_reviewer_reviews_its_own_vendor_only_where_there_is_no_other(
+    principal: NewPrincipal,
+) -> None:
+    alice = principal()
+    run = alice.finished(part("a"), models=["gpt-6-luna"], reviewer_model="gpt-6.1-terra")
+    [review] = Step.objects.filter(run=run["id"], kind="review")
+    assert review.model == "gpt-6.1-terra"
+
+
 def test_a_single_vendor_reviews_itself(principal: NewPrincipal) -> None:
     alice = principal()
     run = alice.finished(part("a"), models=["gpt-6-luna"], planner_model="gpt-6-luna")

@@ -104,6 +104,13 @@ def test_a_request_with_a_key_begins_one_run(alice: Principal) -> None:
     assert Run.objects.filter(account=alice.user).count() == 1
 
 
+def test_a_reviewer_that_cannot_be_reached_here_begins_nothing(alice: Principal) -> None:
+    unreachable = "mistral-medium-3.5"
+    refused = start(alice, reviewer_model=unreachable)
+    assert (refused.status_code, refused.json()["code"]) == (503, "provider_unavailable")
+    assert start(alice, reviewer_model=unreachable, review=False).status_code == 201
+
+
 def test_the_list_has_the_newest_first_and_is_filtered(alice: Principal) -> None:
     for title in ("Sea", "Land", "Seaside"):
         run = start(alice, title=title).json()
