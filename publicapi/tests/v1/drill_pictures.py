@@ -16,6 +16,7 @@ from PIL import Image
 from common.errors import ServiceUnavailable
 from media.probe.tests.samples import picture
 from publicapi.tests.v1.conftest import NewCustomer
+from publicapi.v1.chat import MAX_BODY_WITH_PICTURES
 from publicapi.v1.errors import InvalidBody
 from publicapi.v1.pictures import MAX_PICTURES, PictureUrl, load_pictures
 
@@ -110,12 +111,14 @@ def test_full_requests_of_one_account_delay_the_calls_of_others_little(
 ) -> None:
     alice, bob = customer(features=("vision",)), customer(name="bob")
     noise = io.BytesIO()
-    Image.effect_noise((900, 900), 90).save(noise, "PNG")
+    Image.effect_noise((890, 890), 90).save(noise, "PNG")
     parts = [
         {"type": "image_url", "image_url": {"url": each.url}}
         for each in requested(noise.getvalue())
     ]
     body = json.dumps(alice.body(messages=[{"role": "user", "content": parts}])).encode()
+    # Noise has another length each time: full, and never fuller than a body may be.
+    assert 0.9 * MAX_BODY_WITH_PICTURES < len(body) < 0.99 * MAX_BODY_WITH_PICTURES
     before = psutil.Process(alice.web.process.pid).memory_info().rss
     with ThreadPoolExecutor(20) as threads:
         hers = [threads.submit(alice.post, content=body) for _ in range(20)]
