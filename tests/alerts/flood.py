@@ -16,8 +16,9 @@ from server.request_queue import MAX_WAITING, MAX_WAITING_OF_ADDRESS
 from server.tests.client import new_address
 from tests.service import database_url
 
-# Longer than a slow request may be (TurnsWait), shorter than the wait for a connection.
-SLOW_SECONDS = 2.0
+# Those that wait for a turn wait for several of these. Far shorter than the wait for a connection
+# (PATIENCE_SECONDS), as who comes next waits for one through this and its own work.
+SLOW_SECONDS = 1.0
 # None of them has as many requests as one address may have.
 ADDRESSES = 2 * MAX_WAITING // MAX_WAITING_OF_ADDRESS
 
@@ -56,7 +57,7 @@ def get(path: str, headers: dict[str, str]) -> bytes:
 
 @contextmanager
 def slow_users() -> Iterator[None]:
-    """Whoever reads a user waits for about two seconds, until the block ends."""
+    """Whoever reads a user waits for about a second, until the block ends."""
     over, begun = Event(), Event()
 
     def keep_locked() -> None:
