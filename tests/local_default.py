@@ -1,6 +1,7 @@
 """`make run` as a process of a test, in a folder of its own."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -48,8 +49,12 @@ class Service:
             stderr=subprocess.STDOUT,
             text=True,
         )
+        self.read_until("/v1/chat/completions")  # the call to paste comes last
+
+    def read_until(self, pattern: str) -> None:
+        """Read the output until it has what the regular expression says, or fail at its end."""
         assert self.popen.stdout
-        while "/v1/chat/completions" not in self.output:  # the call to paste comes last
+        while not re.search(pattern, self.output, re.M):
             line = self.popen.stdout.readline()
             assert line, self.output
             self.output += line
