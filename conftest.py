@@ -55,11 +55,14 @@ def django_db_setup(
         seeded_database.create()
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def _health_is_not_shared_any_more() -> Iterator[None]:
-    """The stores end after the tests."""
+    """A thread that a test of the module has begun would read the switches from the database in
+    tests that have none, and the stores end after the tests."""
     yield
-    health.close()
+    if health.get_health.cache_info().currsize:
+        health.close()
+        health.get_health.cache_clear()
 
 
 @pytest.fixture(scope="session", autouse=True)
