@@ -11,7 +11,7 @@ log = structlog.get_logger(__name__)
 
 @sweep("expire-lapsed-charges")
 def expire_lapsed_charges() -> None:
-    """Every 10 s: free what dead processes hold."""
+    """Every 5 s: free what dead processes hold."""
     sweeps.expire_lapsed_charges()
 
 

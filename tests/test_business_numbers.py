@@ -36,7 +36,7 @@ def test_a_number_of_the_sql_functions_is_that_of_the_code(said_as: str, number:
     assert {float(each) for each in said} == {number}, said_as
 
 
-def test_a_process_is_given_up_at_the_second_sweep_wherever_that_is_asked() -> None:
+def test_a_process_is_given_up_after_the_same_time_wherever_that_is_asked() -> None:
     doubted_for = {int(each) for each in re.findall(r"doubted_at < .* '(\d+) seconds'", SQL)}
     assert len(doubted_for) == 1
     assert doubted_for.pop() < HEARTBEAT_SECONDS

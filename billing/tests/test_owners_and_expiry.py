@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
@@ -32,6 +33,7 @@ from billing.tests.bank import (
 from billing.types import Checkpoint, RequestKey, as_json
 from common.ids import uuid7
 from tests.personas import new_key
+from work.leases.keeper import LEASE_SECONDS
 
 pytestmark = pytest.mark.usefixtures("committed")
 
@@ -136,6 +138,29 @@ def test_a_lease_that_has_just_run_out_may_still_be_renewed() -> None:
     kill(owner)
     sweeps.expire_lapsed_charges()
     assert charge_of(charge).status == "released"
+
+
+@pytest.mark.parametrize("late", range(5))
+def test_what_a_dead_process_holds_is_free_long_before_a_minute_also_if_a_sweep_is_late(
+    late: int,
+) -> None:
+    """A sweep has just come when its lease runs out. Of the later ones, one comes with the next."""
+    alice, died = new_account(balance=1000), timezone.now()
+    with at(died):
+        owner = live_owner()
+        _, charge = hold(alice, 100, owner=owner)
+    sweep_of = settings.CELERY_BEAT_SCHEDULE
+    pause = max(sweep_of[name]["schedule"] for name in ("end-lost-jobs", "expire-lapsed-charges"))
+    sweeping = [LEASE_SECONDS - 0.1 + pause * number for number in range(20)]
+    del sweeping[late]
+
+    for seconds in sweeping:
+        with at(died + timedelta(seconds=seconds)):
+            sweeps.expire_lapsed_charges()
+        if charge_of(charge).status == "released":
+            break
+
+    assert seconds <= 50
 
 
 def test_a_doubt_ends_with_the_renewal() -> None:

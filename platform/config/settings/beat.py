@@ -6,8 +6,13 @@ from celery.schedules import crontab
 
 
 def _every(seconds: float, task: str) -> dict[str, Any]:
-    """A task that no worker took in time is dropped: the next one is due."""
-    return {"task": task, "schedule": seconds, "options": {"expires": seconds}}
+    """A task that no worker took in time, ten seconds at least, is dropped: the next one is due."""
+    return {"task": task, "schedule": seconds, "options": {"expires": max(seconds, 10.0)}}
+
+
+# What a dead process has left is free within a minute, also where one of these sweeps is late: its
+# lease of 30 s runs out, a sweep doubts it, and one that comes ten seconds later gives it up.
+_LEFT_BY_DEAD = 5.0
 
 
 def _daily(hour: int, minute: int, task: str) -> dict[str, Any]:
@@ -29,11 +34,11 @@ CELERY_BEAT_SCHEDULE: dict[str, Any] = {
         }
         for queue in ("interactive", "media", "default")
     },
-    "end-lost-jobs": _every(10.0, "work.jobs.tasks.end_lost_jobs"),
+    "end-lost-jobs": _every(_LEFT_BY_DEAD, "work.jobs.tasks.end_lost_jobs"),
     "purge-ended-jobs": _every(3600.0, "work.jobs.tasks.purge_ended_jobs"),
     "purge-expired-leases": _every(3600.0, "work.leases.tasks.purge_expired_leases"),
     "purge-user-events": _every(3600.0, "events.tasks.purge_user_events"),
-    "expire-lapsed-charges": _every(10.0, "billing.tasks.expire_lapsed_charges"),
+    "expire-lapsed-charges": _every(_LEFT_BY_DEAD, "billing.tasks.expire_lapsed_charges"),
     "forget-idempotency-keys": _every(60.0, "billing.tasks.forget_idempotency_keys"),
     "forget-undelivered-answers": _every(60.0, "billing.tasks.forget_undelivered_answers"),
     "send-emails": _every(3.0, "accounts.tasks.send_emails"),

@@ -18,7 +18,7 @@ def run_job(job_id: str) -> None:
 
 @sweep("end-lost-jobs")
 def end_lost_jobs() -> None:
-    """Every 10 s: end jobs whose workers died."""
+    """Every 5 s: end jobs whose workers died."""
     sweeps.end_lost_jobs()
 
 

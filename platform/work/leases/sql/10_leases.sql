@@ -17,7 +17,7 @@ RETURNS boolean LANGUAGE sql STABLE AS $$
 $$;
 
 -- The same for sweeps, which give an owner up only when it has not renewed its lease 8 seconds after
--- doubt_leases found it expired: at the next sweep. After a pause that nobody lived through (a frozen
+-- doubt_leases found it expired: two sweeps later. After a pause that nobody lived through (a frozen
 -- server, a failover, a cut network) all leases have expired at once, and a sweep may come before
 -- the first renewal.
 CREATE OR REPLACE FUNCTION lease_given_up(p_owner uuid, p_now timestamptz)
