@@ -46,11 +46,9 @@ class _OutageFilter(logging.Filter):
     """
 
     def filter(self, record: logging.LogRecord) -> bool:
-        if not OUTAGE.is_known:
-            return True
         if record.name == "celery.app.trace" and record.exc_info:
-            return not is_away(record.exc_info[1])
-        return record.levelno > logging.WARNING or not is_away(sys.exception())
+            return not OUTAGE.caused(record.exc_info[1])
+        return record.levelno > logging.WARNING or not OUTAGE.caused(sys.exception())
 
 
 class _PoolFilter(logging.Filter):

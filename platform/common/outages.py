@@ -29,6 +29,8 @@ KNOWN_PATIENCE_SECONDS = 0.1
 # gets no further connection (`max_connections`) goes on with those that it has. It is less than the
 # pools' first pause, so that their second attempt tells.
 UNSERVED_SECONDS = 0.8
+# Seconds after an outage in which somebody may still learn that they have waited in vain in it.
+AFTERMATH_SECONDS = 1.0
 
 
 class Outage:
@@ -40,12 +42,19 @@ class Outage:
         # When the first attempt failed since then.
         self._failed_at: float | None = None
         self._is_known = False
+        self._ended_at = -AFTERMATH_SECONDS
         self._refused = 0
 
     @property
     def is_known(self) -> bool:
         """Is there one: have attempts to connect failed, and has nobody a connection?"""
         return self._is_known
+
+    def caused(self, error: BaseException | None) -> bool:
+        """Is there one, or was there one a moment ago, which an error is of?"""
+        if self._is_known:
+            return is_away(error)
+        return time.monotonic() < self._ended_at + AFTERMATH_SECONDS and _waited_in_vain(error)
 
     @property
     def patience(self) -> float:
@@ -96,6 +105,8 @@ class Outage:
         if was_known and failed_at is not None:
             seconds = round(time.monotonic() - failed_at, 3)
             log.warning("database.back", seconds=seconds, refused_requests=self._refused)
+            # The line itself may be written by somebody who has waited in vain.
+            self._ended_at = time.monotonic()
 
 
 OUTAGE = Outage()
@@ -111,11 +122,18 @@ _OF_CONNECTIONS = (
 def is_away(error: BaseException | None) -> bool:
     """Is it what a database says, or is raised for one, that cannot be reached, has gone, or cannot
     serve for now?"""
+    return any(isinstance(each, _OF_CONNECTIONS) for each in _causes(error))
+
+
+def _waited_in_vain(error: BaseException | None) -> bool:
+    return any(isinstance(each, PoolTimeout) for each in _causes(error))
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """An error, and what it was raised from."""
     while error is not None:
-        if isinstance(error, _OF_CONNECTIONS):
-            return True
+        yield error
         error = error.__cause__
-    return False
 
 
 # What they tell is in their names: somebody has waited in vain, or a standby was asked to write.

@@ -103,6 +103,10 @@ class Client:
         return "open"
 
 
+def lines_of(log: Path) -> list[str]:
+    return log.read_text().splitlines()
+
+
 @pytest.fixture(scope="module")
 def outage(
     django_db_setup: None,
@@ -126,7 +130,7 @@ def outage(
             client = Client(web, key, token)
             names = list(client.acts())
             list(threads.map(client.act, names))
-            written = len(log.read_text().splitlines())
+            written = len(lines_of(log))
             server.stop()
             began_at = time.monotonic()
             while time.monotonic() < began_at + AWAY_SECONDS:
@@ -139,7 +143,9 @@ def outage(
                 seen.seconds = time.monotonic() - began_at
                 calls.wait_for(lambda: "database.back" in log.read_text())
                 calls.wait_for(lambda: httpx.get(f"{web.url}/readyz").status_code == 200)
-                seen.lines = [json.loads(line) for line in log.read_text().splitlines()[written:]]
+                # A line comes to the file a moment after the answer.
+                calls.wait_for(lambda: "health.ready" in "".join(lines_of(log)[written:]))
+                seen.lines = [json.loads(line) for line in lines_of(log)[written:]]
     return seen
 
 

@@ -11,6 +11,7 @@ import psycopg
 import pytest
 
 from common.outages import (
+    AFTERMATH_SECONDS,
     KNOWN_PATIENCE_SECONDS,
     PATIENCE_SECONDS,
     UNSERVED_SECONDS,
@@ -87,6 +88,19 @@ def test_it_is_not_while_there_is_an_outage_nor_that_somebody_has_waited_in_vain
     meanwhile = f"{FAILURE.format('warning')}{SAID.format('psycopg.OperationalError')}"
     assert [line["event"] for line in lines(meanwhile)] == ["database.away"]
     assert lines(SAID.format("TimeoutError")) == []
+
+
+def test_who_learns_just_after_it_that_they_have_waited_in_vain_in_it_adds_nothing() -> None:
+    vain = (
+        "try: raise PoolTimeout\n"
+        "except psycopg.OperationalError:\n"
+        "    back()\n"
+        "    log.warning('not_renewed')\n"
+    )
+    met = f"from psycopg_pool import PoolTimeout\n{FAILURE.format('info')}{vain}"
+    assert [line["event"] for line in lines(met)] == ["database.away", "database.back"]
+    later = f"import time\ntime.sleep({AFTERMATH_SECONDS})\n{vain}"
+    assert lines(f"{met}{later}")[-1]["event"] == "not_renewed"
 
 
 @pytest.mark.parametrize(
