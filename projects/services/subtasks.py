@@ -9,6 +9,8 @@ from accounts.models import User
 from ai.catalog.selectors import get_catalog
 from ai.provider_health.errors import ProviderNotAvailable
 from ai.provider_health.services import is_offered
+from billing.services import idempotency
+from billing.types import RequestKey
 from events.types import USER, NewEvent
 from projects import events
 from projects.errors import SubtaskRunning, TooManyAttempts
@@ -25,14 +27,24 @@ from projects.types import MAX_NOTES, AssignedBy, AttemptReason, SubtaskStatus
 
 @transaction.atomic
 def reassign(
-    *, user: User, run_id: UUID, subtask_id: UUID, model: str, instructions: str = ""
-) -> Subtask:
+    *,
+    user: User,
+    run_id: UUID,
+    subtask_id: UUID,
+    model: str,
+    instructions: str = "",
+    request_key: RequestKey | None = None,
+) -> bool:
     """Give a subtask to another model. One that runs is stopped, and begins again; one that has
-    ended begins again, and what depends on it. A run that has ended goes on.
+    ended begins again, and what depends on it. A run that has ended goes on. Returns whether an
+    earlier request with that key has done it, and nothing was done.
 
     Raises NotFound, InvalidState where the run is cancelled, RunLimitReached, ApplyInProgress,
-    TooManyAttempts, ProviderNotAvailable where the model cannot be called here.
+    TooManyAttempts, IdempotencyMismatch, ProviderNotAvailable where the model cannot be called
+    here.
     """
+    if idempotency.claim(account=user, request_key=request_key) is not None:
+        return True
     if not is_offered(get_catalog().models[model]):
         raise ProviderNotAvailable
     subtask = lock_subtask(user, run_id, subtask_id)
@@ -56,7 +68,9 @@ def reassign(
         events.subtask_event("reassigned", subtask, USER, from_model=was, to_model=model)
     )
     append_events(run=run, events=[*new_events, *advance(run)])
-    return subtask
+    if request_key is not None:
+        idempotency.store(account=user, request_key=request_key, result=subtask_id)
+    return False
 
 
 @transaction.atomic

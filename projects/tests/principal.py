@@ -73,8 +73,11 @@ class Principal:
         """The goal with one more line of options, which counts before the others."""
         return f"{goal}\n@sim {json.dumps({'marker': self.marker, **options})}"
 
-    def send(self, method: str, path: str, **body: Any) -> httpx.Response:
+    def send(self, method: str, path: str, key: str | None = None, **body: Any) -> httpx.Response:
+        """With `key` as its `Idempotency-Key`, if there is one."""
         headers = {"Authorization": f"Bearer {self.token}"}
+        if key is not None:
+            headers["Idempotency-Key"] = key
         return self.http.request(method, f"/api/project{path}", json=body, headers=headers)
 
     def do(self, method: str, path: str, **body: Any) -> Any:

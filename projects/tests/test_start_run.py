@@ -26,11 +26,8 @@ def alice(principal: NewPrincipal) -> Iterator[Principal]:
 
 
 def start(alice: Principal, key: str | None = None, **fields: Any) -> httpx.Response:
-    headers = {"Authorization": f"Bearer {alice.token}"}
-    if key is not None:
-        headers["Idempotency-Key"] = key
     body = {"prompt": alice.goal(part("a"), plan=HELD), **fields}
-    return alice.http.post("/api/project/sessions", json=body, headers=headers)
+    return alice.send("POST", "/sessions", key, **body)
 
 
 def test_a_run_begins_with_its_first_line_as_title(alice: Principal) -> None:

@@ -185,10 +185,13 @@ class SessionViewSet(ViewSet):
 
     @extend_schema(
         operation_id="sendRunMessage",
+        parameters=[IDEMPOTENCY_KEY],
         request=MessageInputSerializer,
         responses={
             202: MessageSerializer,
-            **error_responses(InvalidState, InboxFull, RunLimitReached, ApplyInProgress),
+            **error_responses(
+                *(InvalidState, InboxFull, RunLimitReached, ApplyInProgress, IdempotencyMismatch)
+            ),
         },
     )
     def message(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
@@ -199,17 +202,24 @@ class SessionViewSet(ViewSet):
         the answer changes nothing of the plan, it ends as it was.
         """
         body = read(MessageInputSerializer, request.data)
-        message = messages.send(user=request.user, run_id=session_id, **body)
-        return Response(MessageSerializer(message).data, status=status.HTTP_202_ACCEPTED)
+        message, is_replayed = messages.send(
+            user=request.user,
+            run_id=session_id,
+            request_key=read_request_key(request, body),
+            **body,
+        )
+        shown = MessageSerializer(message).data
+        return Response(shown, status=status.HTTP_202_ACCEPTED, headers=replayed(is_replayed))
 
     @extend_schema(
         operation_id="reassignSubtask",
+        parameters=[IDEMPOTENCY_KEY],
         request=ReassignInputSerializer,
         responses={
             202: RunSerializer,
             **error_responses(
                 *(InvalidState, TooManyAttempts, RunLimitReached, ApplyInProgress),
-                ProviderNotAvailable,
+                *(ProviderNotAvailable, IdempotencyMismatch),
             ),
         },
     )
@@ -220,8 +230,14 @@ class SessionViewSet(ViewSet):
         ended, it begins again, and what depends on it; so does a run that had ended.
         """
         body = read(ReassignInputSerializer, request.data)
-        subtasks.reassign(user=request.user, run_id=session_id, **body)
-        return _shown(request, session_id, status.HTTP_202_ACCEPTED)
+        is_replayed = subtasks.reassign(
+            user=request.user,
+            run_id=session_id,
+            request_key=read_request_key(request, body),
+            **body,
+        )
+        shown = RunSerializer(get_snapshot(request.user, session_id)).data
+        return Response(shown, status=status.HTTP_202_ACCEPTED, headers=replayed(is_replayed))
 
     @extend_schema(
         operation_id="replaceSubtaskResult",
@@ -261,8 +277,5 @@ class SessionViewSet(ViewSet):
         return _shown(request, session_id)
 
 
-def _shown(
-    request: AuthenticatedRequest, session_id: UUID, status_code: int = status.HTTP_200_OK
-) -> Response:
-    snapshot = get_snapshot(request.user, session_id)
-    return Response(RunSerializer(snapshot).data, status=status_code)
+def _shown(request: AuthenticatedRequest, session_id: UUID) -> Response:
+    return Response(RunSerializer(get_snapshot(request.user, session_id)).data)
