@@ -10,14 +10,17 @@ import socket
 import stat
 import subprocess
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import httpx
 import psycopg
 import pytest
 import redis
 
+from demo.tests.repository_run import check_repository_run
 from devserver.paths import ROOT
 from devserver.ports import LOOPBACK, free_port
 from devserver.processes import command_of
@@ -43,15 +46,26 @@ def models(port: int) -> list[str]:
     return [model["id"] for model in listed]
 
 
-def transcript(service: Service) -> str:
-    """What the demo account is told that somebody says, by the model that is taken by itself."""
+@contextmanager
+def demo_account(service: Service) -> Iterator[httpx.Client]:
+    """Signed in as the demo account."""
     demo = json.loads((service.var / "demo.json").read_text())
     who = {"email": demo["email"], "password": demo["password"]}
     with httpx.Client(base_url=f"http://{LOOPBACK}:{service.port}", timeout=60) as http:
         access = http.post("/api/auth/login", json=who).json()["access_token"]
-        headers = {"Authorization": f"Bearer {access}"}
-        answer = http.post("/api/transcribe", files={"file": speech()}, headers=headers)
-    return answer.text
+        http.headers["Authorization"] = f"Bearer {access}"
+        yield http
+
+
+def transcript(service: Service) -> str:
+    """What the demo account is told that somebody says, by the model that is taken by itself."""
+    with demo_account(service) as http:
+        return http.post("/api/transcribe", files={"file": speech()}).text
+
+
+def read_project(service: Service, path: str) -> Any:
+    with demo_account(service) as http:
+        return http.get(f"/api/project/sessions{path}").json()
 
 
 def readable_by_others(folder: Path) -> list[str]:
@@ -90,6 +104,7 @@ def test_the_whole_service_starts_again_after_a_kill_of_everything(service: Serv
     demo = service.var / "demo.json"
     assert demo.stat().st_mode & 0o777 == 0o600
     assert json.loads(demo.read_text())["api_key"] in service.output
+    check_repository_run(partial(read_project, service))
 
     # A mail that is being sent at the kill is sent again a minute later: too late for this one.
     service.read_until(MAIL)

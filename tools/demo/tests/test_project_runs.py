@@ -1,7 +1,6 @@
 """`manage.py create_demo_runs`: the runs that `make run` seeds."""
 
 from io import StringIO
-from pathlib import Path
 
 import pytest
 from django.core.management import call_command
@@ -11,15 +10,10 @@ from pytest_django import Settings
 from accounts.models import User
 from ai.catalog.selectors import get_catalog
 from billing.services.reconciliation import find_violations
-from demo.repository import REPOSITORY, TOKEN, write_repository_run
-from integrations.githosts.tests.hosted import git
 from projects.models import Run
-from projects.selectors.changes import get_changes
 from projects.selectors.runs import snapshot_of
-from projects.services.applies import apply_changes
 from projects.services.estimates import estimate
 from projects.tests.world import check_log
-from simulator.process import RunningSimulator
 from tests.personas import new_user
 from work.jobs.models import Job
 
@@ -93,31 +87,3 @@ def test_it_is_for_development_and_for_accounts_that_are_there(
     settings.DEMO_SEEDS = False
     with pytest.raises(CommandError, match="Demo runs are off here"):
         create_demo_runs(alice.email)
-
-
-# --- The run on a repository ----------------------------------------------------------------------
-
-
-def test_one_run_on_a_repository_has_staged_files_that_can_be_applied(
-    committed: None, providers: None, simulator: RunningSimulator, tmp_path: Path
-) -> None:
-    demo = new_user("demo", plan="max", balance_usd=50)
-    run = write_repository_run(demo, simulator.url)
-    assert run is not None
-    assert write_repository_run(demo, simulator.url) is None
-    run.refresh_from_db()
-    assert run.status == "completed"
-    changes = get_changes(demo, run.pk)
-    ops = {change.path: change.op for change in changes.files}
-    assert changes.state == "staged"
-    assert ops["index.html"] == "update"
-    assert "create" in ops.values()
-
-    order, _ = apply_changes(user=demo, run_id=run.pk, request_key=None)
-
-    assert {file["status"] for file in order.files} == {"applied"}
-    url = f"{simulator.url}/github/{REPOSITORY}.git".replace("//", f"//demo:{TOKEN}@", 1)
-    git(tmp_path, "clone", "--quiet", "--branch", order.branch, url, "clone")
-    names = git(tmp_path / "clone", "diff", "--name-only", "HEAD~1").splitlines()
-    assert names == sorted(ops)
-    assert git(tmp_path / "clone", "ls-files", "--stage", "serve.sh").startswith("100755")

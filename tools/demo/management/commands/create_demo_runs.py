@@ -7,8 +7,9 @@ from django.conf import settings
 
 from accounts.models import User
 from demo.commands import FillAccount
+from demo.library import REPOSITORY
 from demo.project_runs import write_runs
-from demo.repository import REPOSITORY, write_repository_run
+from demo.repository import write_repository_run
 
 
 class Command(FillAccount):
