@@ -209,7 +209,8 @@ def _end_of_work(step: Step, ending: Ending | None) -> list[NewEvent]:
         attempt.save(update_fields=["status", "ended_at"])
         return [events.subtask_event("updated", subtask, actor)]
     answer, files, faults = read_work(step, answer_of(step, ending))
-    faults += checks.noted_faults(step)
+    # Of an answer that has not come in full, `error` says why.
+    faults = [*faults, *checks.noted_faults(step)] if step.outcome == Outcome.DONE else []
     if step.outcome == Outcome.DONE and not answer.body and not files:
         answer = _without_words(step, attempt)
     attempt.status, attempt.error = step.status, step.error

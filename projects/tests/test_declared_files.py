@@ -47,6 +47,17 @@ def test_a_file_that_does_not_come_is_asked_for_once_and_then_needs_attention(
     alice.check_money(run)
 
 
+def test_an_answer_that_does_not_come_lacks_no_file(principal: NewPrincipal) -> None:
+    """Its provider has failed: `error` says so, and no fault of an author is told beside it."""
+    alice = principal()
+    goal = alice.goal(part("a", model="gpt-6-luna", writes=["sea.md"]))
+    away = alice.also(goal, step="work", model="gpt-6-luna", status=400)
+    run = alice.finished(goal=away)
+    first, second = attempts(alice, run)
+    assert (first["error"]["code"], first["faults"]) == ("invalid_body", [])
+    assert (second["reason"], second["faults"]) == ("fallback", [])
+
+
 def test_a_file_at_a_path_that_will_not_do_is_given_back_as_well(principal: NewPrincipal) -> None:
     alice = principal()
     run = worked(alice, file("../sea.md", "# Sea"))
