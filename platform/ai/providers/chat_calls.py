@@ -113,6 +113,9 @@ async def streamed(
     last = now() + deadlines.total
     by = min(last, now() + deadlines.first_byte)
     response = await answered(_sent(client, call, deadlines), by)
+    # What was sent is not sent again, and the answer may take minutes: its body has 5 KB for a step
+    # of a small run, and megabytes with pictures.
+    del call
     try:
         if _is_json(response):
             yield await _read_whole(response, reader, last)
@@ -159,6 +162,7 @@ async def collected(
     counts."""
     patient = replace(deadlines, first_byte=deadlines.total, idle=deadlines.total)
     batches = streamed(client, call, reader, patient)
+    del call  # as there
     return [event async for events in batches for event in events]
 
 

@@ -45,9 +45,14 @@ class OpenAICompatible:
 
     async def complete(self, request: ChatRequest, deadlines: Deadlines) -> list[ChatEvent]:
         """See `ChatWire.complete`."""
-        call = self._call(request, stream=self._flags.always_stream)
+        reader = answer_reader(request, self._flags)
         carry_out = chat_calls.collected if self._flags.always_stream else chat_calls.plain
-        return await carry_out(self._client, call, answer_reader(request, self._flags), deadlines)
+        return await carry_out(
+            self._client,
+            self._call(request, stream=self._flags.always_stream),
+            reader,
+            deadlines,
+        )
 
     def _call(self, request: ChatRequest, *, stream: bool) -> HttpCall:
         body = encode_request(request, self._flags, stream=stream)

@@ -1,7 +1,9 @@
 """What a network and a broken provider can do to a call, the same on every chat wire."""
 
 import asyncio
+import gc
 import json
+import tracemalloc
 from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -10,7 +12,7 @@ import pytest
 
 from ai.providers.chat_calls import MAX_ANSWER
 from ai.providers.errors import UpstreamError
-from ai.providers.types import ChatWire, Deadlines, Finish, TextDelta, Tools
+from ai.providers.types import ChatWire, Deadlines, Finish, Message, TextDelta, Tools
 from common.tests.upstream import JSON, Answer, Upstream
 
 from .calls import AMPLE, events_and_failure, events_of, request, text_of, within
@@ -173,6 +175,24 @@ async def test_a_call_cut_by_the_network_is_whole_again(
     [call] = calls_of(events)
     assert (call.name, json.loads(call.arguments)) == ("weather", arguments)
     assert events[-1] == Finish("tool_calls")
+
+
+async def test_what_was_sent_is_held_no_longer_than_until_the_answer_begins(
+    upstream: Upstream, wire: ChatWire, dialect: Dialect
+) -> None:
+    upstream.answer = Answer([dialect.text(b"Hello")], ending="hanging")
+    call = request(Message("user", "word " * 180_000))
+    tracemalloc.start()
+    try:
+        async with aclosing(wire.stream(call, AMPLE)) as batches:
+            await anext(batches)
+            gc.collect()
+            held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    # The upstream, which is in this process, too, holds what it has received.
+    [received] = upstream.calls
+    assert 900_000 < len(received.body) < held < 1.3 * len(received.body)
 
 
 async def test_a_call_before_a_failure_is_told(
