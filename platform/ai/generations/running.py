@@ -142,6 +142,15 @@ class StreamedCall(ABC, Generic[View, Part]):
         finally:
             self.opened.set()
             self.over.set()
+            if not self.is_followed:
+                self._let_go()
+
+    def _let_go(self) -> None:
+        """Drop the call that has ended. It refers to this object, by the way in which it is
+        concluded: with its prompt and its text it would wait for the garbage collector, and there
+        are half as many such calls as running ones."""
+        self.runner = None
+        del self._call
 
     async def _run(self) -> None:
         """Raises the DomainError of a call that could not be concluded: the call was refused, or a

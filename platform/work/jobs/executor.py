@@ -115,6 +115,7 @@ class JobExecutor:
                 await self._make_sure_of_its_end(job)
         finally:
             del self._jobs[job.id]
+            job.forget_listeners()
             self.wake()
 
     async def _make_sure_of_its_end(self, job: RunningJob) -> None:

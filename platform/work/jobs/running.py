@@ -80,6 +80,10 @@ class RunningJob:
             self.lost = True
             self._call_listeners()
 
+    def forget_listeners(self) -> None:
+        """Let go of what its handler did, which refers to the job."""
+        self._listeners.clear()
+
     def _call_listeners(self) -> None:
         loop = asyncio.get_running_loop()
         for listener in self._listeners:
