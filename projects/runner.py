@@ -17,7 +17,7 @@ from events.types import NewEvent
 from projects import events
 from projects.author_tools.arguments import FINISH
 from projects.errors import RepositoryUnavailable
-from projects.services.checks import check_answer
+from projects.services.checks import check_answer, may_have_files
 from projects.services.completion import STEP
 from projects.services.preparation import Prepared, SourcesNotRead, prepare
 from projects.services.sources import read_sources
@@ -103,8 +103,11 @@ class StepCall(StreamedCall[None, Shown]):
         runner = self.runner
         if runner is None or failure is not None or self._kind != StepKind.WORK:
             return
-        if runner.finish_reason == "stop" or any(call.name == FINISH for call in runner.tool_calls):
-            await in_outside_thread(check_answer, self._id, runner.text, runner.tool_calls)
+        text, calls = runner.text, runner.tool_calls
+        has_finished = runner.finish_reason == "stop" or any(call.name == FINISH for call in calls)
+        # A check has a connection to the database of its own: most answers are spared that.
+        if has_finished and may_have_files(text, calls, is_continuing=self._is_continuing):
+            await in_outside_thread(check_answer, self._id, text, calls)
 
     def delta_events(self, pieces: Sequence[Shown], offset: int) -> list[NewEvent]:
         return events.shown(self._place, pieces, offset)

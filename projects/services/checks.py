@@ -26,6 +26,11 @@ _FILE: Final = "@@FILE "
 log = structlog.get_logger(__name__)
 
 
+def may_have_files(text: str, calls: Sequence[ToolCall], *, is_continuing: bool) -> bool:
+    """Whether `check_answer` can find anything to check in an answer."""
+    return is_continuing or bool(calls) or _FILE in text
+
+
 def check_answer(step_id: UUID, text: str, calls: Sequence[ToolCall] = ()) -> None:
     """Note with a step of an author what is wrong in the files of its answer, whose last turn has
     that text, and asks for these calls. Blocks as long as `faults_of`."""
@@ -46,7 +51,7 @@ def noted_faults(step: Step) -> list[FileFault]:
 def _check(step_id: UUID, text: str, calls: Sequence[ToolCall]) -> None:
     rows = Step.objects.select_related("run__checkout", "run__account")
     found = rows.filter(pk=step_id, kind=StepKind.WORK, ended_at=None).first()
-    if found is None or (found.continues_id is None and _FILE not in text and not calls):
+    if found is None:
         return
     step = found.run.rows.steps.get(step_id)
     if step is None or step.subtask is None:
