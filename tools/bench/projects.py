@@ -36,7 +36,8 @@ from simulator import process
 from simulator.process import RunningSimulator
 
 RUNS_AT_ONCE = 50
-_WARM_UP_RUNS = 8
+# Beside which the memory of more runs is measured.
+FEW_RUNS = 16
 PARTS, TOKENS, DELAY_MS = 8, 800, 10
 PARALLEL = 4
 # A large run: subtasks, attempts, events of its log.
@@ -67,40 +68,61 @@ def run() -> list[Target]:
 
 
 def _lives() -> list[Target]:
-    accounts = seed.open_accounts(1 + RUNS_AT_ONCE)
+    accounts = seed.open_accounts(RUNS_AT_ONCE)
     with (
         process.running() as simulator,
         servers.service(simulator) as server,
         servers.worker(simulator) as worker,
         noise.reported("the project runs"),
     ):
-        # Every thread of the worker has its connection to the database from here on.
-        _measure(server, simulator, accounts[:_WARM_UP_RUNS], parts=2)
+
+        def memory() -> int:
+            return Server(worker, 0).memory() + server.memory()
+
+        idle = memory()
+        # From here on both processes have the threads, with their connections, that so many runs at
+        # once need; these are kept, and belong to no run.
+        _ask_at_once(server, accounts)
+        _measure(server, simulator, accounts[:FEW_RUNS], parts=2)
         [alone] = _measure(server, simulator, accounts[:1])
-        before = Server(worker, 0).memory() + server.memory()
-        with highest(lambda: Server(worker, 0).memory() + server.memory()) as peak:
-            together = _measure(server, simulator, accounts[1:])
-        memory = peak() - before
+        with highest(memory) as peak_of_few:
+            _measure(server, simulator, accounts[:FEW_RUNS])
+        with highest(memory) as peak_of_many:
+            together = _measure(server, simulator, accounts)
     ratio, slowest = (
         alone.seconds / alone.critical_path,
         max(each.seconds / each.critical_path for each in together),
     )
-    each_kb = memory / RUNS_AT_ONCE / 1024
+    # What further runs take, with the garbage that they make: what the first ones have left in the
+    # heap of a process is used again, so that its growth under the same load says too little, and
+    # that of a new process too much.
+    each_kb = (peak_of_many() - peak_of_few()) / (RUNS_AT_ONCE - FEW_RUNS) / 1024
     print(
         f"A run of {PARTS} subtasks of {TOKENS} tokens, {PARALLEL} at a time: {alone.seconds:.2f} "
         f"s, its critical path at the provider {alone.critical_path:.2f} s; {RUNS_AT_ONCE} at "
         f"once: {sum(each.events for each in together):,} events in "
-        f"{max(each.seconds for each in together):.2f} s, {each_kb:.0f} KB each\n",
+        f"{max(each.seconds for each in together):.2f} s, {each_kb:.0f} KB for each beyond "
+        f"{FEW_RUNS}; new processes grow by {(peak_of_many() - idle) / 1024**2:.0f} MB\n",
         flush=True,
     )
     faults = Counter(fault for outcome in (alone, *together) for fault in outcome.faults)
     seen = ", ".join(f"{count} x {what}" for what, count in faults.items()) or "nothing"
     return [
-        Target("a run, of its critical path", f"{ratio:.2f}x", "<= 1.10x", ratio <= 1.1),
+        Target("a run, of its critical path", f"{ratio:.2f}x", "<= 1.05x", ratio <= 1.05),
         Target(f"{RUNS_AT_ONCE} runs, the slowest", f"{slowest:.2f}x", "<= 1.30x", slowest <= 1.3),
-        Target("memory of each of them", f"{each_kb:.0f} KB", "<= 150 KB", each_kb <= 150),
+        Target("memory of each further run", f"{each_kb:.0f} KB", "<= 150 KB", each_kb <= 150),
         Target("lost of them", seen, "nothing", not faults),
     ]
+
+
+def _ask_at_once(server: Server, accounts: Sequence[Account]) -> None:
+    """One request of each account."""
+
+    def ask(token: str) -> None:
+        SessionClient("/api/project", server.port, token).ask("GET", "")
+
+    with ThreadPoolExecutor(len(accounts)) as pool:
+        list(pool.map(ask, access_tokens(accounts)))
 
 
 def _measure(
@@ -141,7 +163,9 @@ def _goal(marker: str, parts: int) -> str:
             {"key": f"s{n}", "title": f"Part {n}", "instructions": "Write."} for n in range(parts)
         ]
     }
-    speed = {"delay_ms": DELAY_MS, "tokens": TOKENS}
+    # Words of no block: of the usual answer of an author most would be in one, where no reader sees
+    # them.
+    speed = {"text": "The sea is deep and wide.", "delay_ms": DELAY_MS, "tokens": TOKENS}
     options: dict[str, dict[str, Any]] = {
         "plan": {"text": json.dumps(plan)},
         "work": speed,
