@@ -261,21 +261,12 @@ class World:
 
     def check(self) -> None:
         self.run = Run.objects.select_related("account").get(pk=self.run.pk)
-        self._check_decided()
+        check_decided(self.run)
         self._check_subtasks()
         self._check_freshness()
         self._check_calls()
         self._check_money()
         check_log(self.run)
-
-    def _check_decided(self) -> None:
-        """Nothing is left to do, and somebody is at work in a run that runs."""
-        state = state_of(self.run, newest=newest_number(self.run.pk))
-        assert decide(state) == []
-        if self.run.status in (RunStatus.QUEUED, RunStatus.RUNNING):
-            assert state.active
-        if self.run.status == RunStatus.PAUSED:
-            assert self.run.pause_reason
 
     def _check_subtasks(self) -> None:
         rows = {row.key: row for row in self.run.subtasks.all()}
@@ -333,11 +324,25 @@ class World:
 
     def _check_money(self) -> None:
         assert reconciliation.find_violations() == []
-        group = ChargeGroup.objects.filter(pk=self.run.pk).first()
-        if self.run.budget is not None:
-            assert group is not None
-            assert group.budget == self.run.budget
-            assert group.billed + group.held <= group.budget
+        check_budget(self.run)
+
+
+def check_decided(run: Run) -> None:
+    """Nothing is left to do, and somebody is at work in a run that runs."""
+    state = state_of(run, newest=newest_number(run.pk))
+    assert decide(state) == []
+    if run.status in (RunStatus.QUEUED, RunStatus.RUNNING):
+        assert state.active
+    if run.status == RunStatus.PAUSED:
+        assert run.pause_reason
+
+
+def check_budget(run: Run) -> None:
+    """What was billed, and is held, is within the run's budget, if it has one."""
+    if run.budget is not None:
+        group = ChargeGroup.objects.get(pk=run.pk)
+        assert group.budget == run.budget
+        assert group.billed + group.held <= group.budget
 
 
 def _arguments(arguments: dict[str, Any], step: Step) -> str:

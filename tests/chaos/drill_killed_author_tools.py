@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 
-from billing.services import sweeps
-from billing.tests import bank
 from events.models import Event
 from integrations.githosts.tests.hosted import Hosted
 from integrations.githosts.types import HostKind
@@ -15,9 +13,9 @@ from integrations.workspaces.services import workspaces
 from projects.models import AttemptFile, Step
 from projects.services import runs
 from simulator.process import RunningSimulator
+from tests.chaos.killing import kill_a_worker_when
 from tests.chaos.projects import Project
 from tests.worker import running_worker
-from work.jobs.sweeps import end_lost_jobs
 from work.jobs.tests.queueing import wait_until
 
 pytestmark = pytest.mark.usefixtures("committed", "providers")
@@ -56,14 +54,6 @@ class RepositoryProject(Project):
         return [json.loads(row.data) for row in rows]
 
 
-def sweep() -> None:
-    """As if the time had passed in which nobody renewed a lease."""
-    with bank.no_process_lives():
-        for _ in range(2):
-            sweeps.expire_lapsed_charges()
-            end_lost_jobs()
-
-
 @pytest.mark.parametrize("turn", range(1, 7))
 def test_a_worker_that_dies_in_a_loop_loses_one_turn_and_nothing_else(
     simulator: RunningSimulator, turn: int
@@ -71,10 +61,7 @@ def test_a_worker_that_dies_in_a_loop_loses_one_turn_and_nothing_else(
     """Edits that were carried out twice would not fit."""
     slow = {"calls": (WRITES[0], *APPENDS), "ttft_ms": 300}
     project = RepositoryProject(simulator, work=slow)
-    with running_worker(simulator) as doomed:
-        wait_until(lambda: len(project.works()) >= turn and project.running("work"), seconds=30)
-        doomed.kill()
-    sweep()
+    kill_a_worker_when(simulator, lambda: len(project.works()) >= turn and project.running("work"))
 
     with running_worker(simulator):
         wait_until(project.has_ended, seconds=60)

@@ -18,15 +18,14 @@ from ai.operations.tests.ordering import (
 )
 from ai.operations.tests.renderer import NUSD_PER_SECOND
 from ai.operations.types import State
-from billing.services import sweeps
 from billing.tests import bank
 from simulator.process import RunningSimulator
+from tests.chaos.killing import sweep
 from tests.locks import wait_until_blocked
 from tests.personas import new_user
 from tests.service import database_url
 from tests.worker import running_worker
 from work.jobs.models import Job
-from work.jobs.sweeps import end_lost_jobs
 from work.jobs.tests.queueing import cancel, job_of, wait_until
 
 pytestmark = pytest.mark.usefixtures("committed")
@@ -61,13 +60,13 @@ def test_operations_continue_where_a_killed_worker_has_left_them(
         doomed.kill()
     queued = order(alice)
     operations = [submitting, polled, fetched, cancelled, between, ending, queued]
-    _sweep()
+    sweep()
     with running_worker(simulator) as doomed:
         # Nobody knows whether it was submitted: it is not submitted again.
         wait_until(lambda: job_of(submitting).ended_at, seconds=30)
         cancel(between)
         doomed.kill()
-    _sweep()
+    sweep()
 
     with running_worker(simulator):
         ends = {operation_id: end_of(operation_id) for operation_id in operations}
@@ -104,11 +103,3 @@ def _wait_for_step(operation_id: UUID, state: State) -> None:
         return is_running and operation_of(operation_id).state == state.value
 
     wait_until(is_taken)
-
-
-def _sweep() -> None:
-    """As if the time had passed in which nobody renewed a lease."""
-    with bank.no_process_lives():
-        for _ in range(2):
-            sweeps.expire_lapsed_charges()
-            end_lost_jobs()

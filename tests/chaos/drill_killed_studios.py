@@ -9,6 +9,7 @@ import pytest
 from pytest_django import DjangoDbBlocker
 
 from simulator.process import RunningSimulator
+from tests.chaos.killing import sweep
 from tests.chaos.studio_moments import (
     DEATHS,
     Moment,
@@ -30,7 +31,6 @@ from tests.chaos.studios import (
     Ordered,
     Scene,
     dying_worker,
-    sweep,
     wait_in_haste,
 )
 from tests.service import Web

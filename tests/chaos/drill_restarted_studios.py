@@ -12,6 +12,7 @@ import pytest
 from devserver.ports import free_port
 from simulator.process import RunningSimulator
 from simulator.process import running as running_simulator
+from tests.chaos.killing import sweep
 from tests.chaos.studio_moments import STEPS, after_the_settlement, before_the_submission
 from tests.chaos.studios import (
     MODELS,
@@ -20,7 +21,6 @@ from tests.chaos.studios import (
     hasten,
     kill_simulator,
     order,
-    sweep,
     wait_for_an_end_of_each_kind,
     wait_in_haste,
 )

@@ -8,7 +8,8 @@ import pytest
 
 from ai.operations.types import State
 from simulator.process import RunningSimulator
-from tests.chaos.studios import MODELS, SLOW, Ordered, Scene, sweep, wait_in_haste
+from tests.chaos.killing import sweep
+from tests.chaos.studios import MODELS, SLOW, Ordered, Scene, wait_in_haste
 from tests.service import Web
 from tests.worker import running_worker
 

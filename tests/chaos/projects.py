@@ -1,9 +1,13 @@
 """Project runs for tests of what goes wrong, each step marked in the simulator's journal."""
 
 import json
+from bisect import bisect
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from django.core.management import call_command
+from django.db.models import QuerySet
 
 from accounts.models import User
 from billing.models import Charge
@@ -11,7 +15,8 @@ from billing.tests import bank
 from common.ids import uuid7
 from events.models import Event
 from projects.models import Run, Step
-from projects.services import runs
+from projects.services import messages, runs
+from projects.tests.world import check_budget
 from projects.types import MAX_PARALLEL, MAX_SUBTASKS
 from simulator.process import RunningSimulator
 from tests.personas import new_user
@@ -36,7 +41,7 @@ class Project:
             {"step": kind, "marker": f"{self.marker}-{kind}", **by_step.get(kind, {})}
             for kind in KINDS
         ]
-        lines[0]["text"] = json.dumps(PLAN)
+        lines[0].setdefault("text", json.dumps(PLAN))
         self.run, _ = runs.start(
             user=self.alice,
             request_key=None,
@@ -51,43 +56,79 @@ class Project:
         """More options of the run."""
         return {}
 
+    def ask_for(self, kind: str) -> None:
+        """See to it that there is a step of that kind: the planner replies to a message only."""
+        if kind == "reply":
+            messages.send(user=self.alice, run_id=self.run.pk, content="Mind the whales.")
+
+    def calls(self, simulator: RunningSimulator, kind: str) -> list[dict[str, Any]]:
+        """What the providers say they were asked in the steps of that kind, in order."""
+        return simulator.calls(f"{self.marker}-{kind}")
+
     def running(self, kind: str) -> bool:
         """Has a step of that kind been asked for, without an answer?"""
-        active = Step.objects.filter(run=self.run, kind=kind, status="running", ended_at=None)
+        active = self.steps(kind).filter(status="running", ended_at=None)
         return active.exclude(first_seq=None).exists()
 
     def begun(self, kind: str) -> bool:
         """Is there a step of that kind, whether or not a worker has it?"""
-        return Step.objects.filter(run=self.run, kind=kind).exists()
+        return self.steps(kind).exists()
 
     def done(self, kind: str) -> bool:
         """Has a step of that kind ended?"""
-        return Step.objects.filter(run=self.run, kind=kind).exclude(ended_at=None).exists()
+        return self.steps(kind).exclude(ended_at=None).exists()
 
     def reload(self) -> Run:
-        self.run.refresh_from_db()
+        """The run as it is now, with its rows."""
+        self.run = Run.objects.get(pk=self.run.pk)
         return self.run
 
     def has_ended(self) -> bool:
         return self.reload().ended_at is not None
 
+    def steps(self, kind: str) -> QuerySet[Step]:
+        """Those of that kind, in order."""
+        return Step.objects.filter(run=self.run, kind=kind).order_by("id")
+
     def outcomes(self, kind: str) -> list[str]:
         """Of the steps of that kind, in order."""
-        steps = Step.objects.filter(run=self.run, kind=kind).order_by("id")
-        return list(steps.values_list("outcome", flat=True))
+        return list(self.steps(kind).values_list("outcome", flat=True))
 
     def events(self, event_type: str) -> int:
         return Event.objects.filter(stream=self.run.pk, type=event_type).count()
 
     def check_money(self, simulator: RunningSimulator) -> None:
-        """Each call of the journal was billed once at most, and nothing is held."""
-        steps = Step.objects.filter(run=self.run)
-        charges = list(Charge.objects.filter(account=self.alice))
-        assert {charge.pk for charge in charges} <= {step.pk for step in steps}
-        assert {charge.status for charge in charges} <= {"settled", "expired", "released"}
-        calls = sum(len(simulator.calls(f"{self.marker}-{kind}")) for kind in KINDS)
-        # A worker may die between a hold and its call.
-        released = sum(charge.status == "released" for charge in charges)
-        assert len(charges) - released <= calls <= len(charges)
+        """Each call of the journal has a charge of its own, which bills what the call has brought;
+        nothing is held, and the budget is kept."""
+        kinds = dict(Step.objects.filter(run=self.run).values_list("pk", "kind"))
+        charges = Charge.objects.filter(account=self.alice).order_by("admitted_at")
+        for kind in KINDS:
+            of_kind = [charge for charge in charges if kinds[charge.pk] == kind]
+            check_billed(of_kind, self.calls(simulator, kind))
         assert bank.wallet_of(self.alice).held == 0
+        check_budget(self.reload())
         call_command("reconcile")
+
+
+def check_billed(charges: Sequence[Charge], calls: Sequence[dict[str, Any]]) -> None:
+    """Of calls that were made one after the other, each belongs to the charge that was admitted
+    last before it. A worker may die between a hold and its call, or before it has noted anything
+    of the answer: then the charge is released."""
+    made: list[list[dict[str, Any]]] = [[] for _ in charges]
+    begun = [charge.admitted_at for charge in charges]
+    for call in calls:
+        before = bisect(begun, datetime.fromtimestamp(call["started_at"], UTC))
+        assert before, "it was called before anything was held"
+        made[before - 1].append(call)
+    for charge, own in zip(charges, made, strict=True):
+        assert charge.status in ("settled", "expired", "released")
+        if charge.status == "released":
+            assert len(own) <= 1
+            continue
+        [call] = own
+        tokens = call["tokens_emitted"] + call["reasoning_emitted"]
+        if charge.status == "settled" and charge.failure is None:
+            assert (charge.tokens_in, charge.tokens_out) == (call["prompt_tokens"], tokens)
+        else:
+            # Nobody has counted them: an estimated token has a byte at least.
+            assert charge.tokens_out <= call["bytes_emitted"]

@@ -17,7 +17,6 @@ from django.db.models.functions import Now
 from ai.operations.models import Operation
 from ai.operations.types import State
 from billing.models import Charge
-from billing.services import sweeps
 from billing.tests import bank
 from media.files.models import StoredFile
 from simulator.process import RunningSimulator
@@ -29,7 +28,6 @@ from tests.stopwatch import Stopwatch
 from tests.worker import Worker, running_worker
 from work.jobs.lost import MAX_LOSSES
 from work.jobs.models import Job as JobRow
-from work.jobs.sweeps import end_lost_jobs
 from work.jobs.tests.queueing import job_of, wait_until
 
 MODELS = {"image": "gpt-image-2.5-flare", "video": "gen4.5", "3d": "tripo-h3"}
@@ -250,14 +248,6 @@ def hasten(ordered: list[Ordered], *, seconds: float) -> None:
 def wait_for_blocked(holder: Holder, ordered: list[Ordered]) -> None:
     """Until the work on each of them waits for the holder's locks."""
     wait_until_blocked(holder, waiters=len(ordered))
-
-
-def sweep() -> None:
-    """As if the time had passed in which nobody renewed a lease."""
-    with bank.no_process_lives():
-        for _ in range(2):
-            sweeps.expire_lapsed_charges()
-            end_lost_jobs()
 
 
 def _wait_in_haste(ordered: list[Ordered], is_true: Callable[[], bool]) -> None:
