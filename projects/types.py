@@ -102,6 +102,12 @@ class SubtaskStatus(StrEnum):
     SKIPPED = "skipped"
 
 
+# Of subtasks that have ended, and have no result.
+WITHOUT_RESULT: Final = frozenset(
+    {SubtaskStatus.FAILED, SubtaskStatus.CANCELLED, SubtaskStatus.SKIPPED}
+)
+
+
 class StepKind(StrEnum):
     """One call to a model: what it is for."""
 

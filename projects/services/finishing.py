@@ -6,15 +6,14 @@ from uuid import UUID
 from django.db import transaction
 
 from accounts.models import User
-from events.types import USER, NewEvent
-from projects import events
+from events.types import NewEvent
 from projects.errors import InvalidState, NothingCompleted
-from projects.models import Run, Subtask
-from projects.services import final_text, steps
+from projects.models import Run
+from projects.services import final_text
 from projects.services.advance import advance
 from projects.services.locks import lock_run
 from projects.services.log import append_events
-from projects.services.runs import let_go_on
+from projects.services.runs import cancel_work, let_go_on
 from projects.types import ENDED, RunStatus, StepKind, SubtaskStatus
 
 
@@ -33,8 +32,10 @@ def finish(*, user: User, run_id: UUID) -> None:
         raise InvalidState.of(run.status, "finish")
     if not any(row.status == SubtaskStatus.COMPLETED for row in run.rows.subtasks.values()):
         raise NothingCompleted
+    # The planner goes on with its answer to a message.
+    working = [step for step in run.rows.active_steps() if step.kind != StepKind.REPLY]
     new_events = _go_on(run)
-    new_events += _stop(run)
+    new_events += cancel_work(run=run, active=working, statuses=(SubtaskStatus.RUNNING,))
     run.is_finishing, run.needs_approval = True, False
     run.save(update_fields=["is_finishing", "needs_approval"])
     append_events(run=run, events=[*new_events, *advance(run)])
@@ -68,15 +69,3 @@ def _go_on(run: Run) -> list[NewEvent]:
     if run.status not in (RunStatus.PAUSED, RunStatus.COMPLETED):
         return []
     return let_go_on(run=run)
-
-
-def _stop(run: Run) -> list[NewEvent]:
-    """Stop the work on parts. Returns the events."""
-    working = [step for step in run.rows.active_steps() if step.kind != StepKind.REPLY]
-    new_events = steps.cancel(run=run, steps=working)
-    running = [row for row in run.rows.subtasks.values() if row.status == SubtaskStatus.RUNNING]
-    for subtask in running:
-        subtask.status, subtask.is_stale = SubtaskStatus.CANCELLED, False
-        new_events.append(events.subtask_event("cancelled", subtask, USER))
-    Subtask.objects.bulk_update(running, ["status", "is_stale"])
-    return new_events

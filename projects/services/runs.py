@@ -1,6 +1,6 @@
 """Runs: start, delete, pause, resume, cancel."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -23,7 +23,7 @@ from media.files.selectors.uploads import get_uploads
 from media.files.services.uploads import attach, release
 from projects import events, user_events
 from projects.errors import InvalidState
-from projects.models import Run, RunUpload, Subtask
+from projects.models import Run, RunUpload, Step, Subtask
 from projects.selectors.candidate_models import default_planner
 from projects.selectors.subtasks import is_used_up
 from projects.services import steps
@@ -37,6 +37,7 @@ from projects.types import (
     FEATURE,
     MAX_TITLE,
     STREAM,
+    WITHOUT_RESULT,
     AttemptReason,
     PauseReason,
     RunStatus,
@@ -44,7 +45,6 @@ from projects.types import (
 )
 
 _OPEN = (SubtaskStatus.QUEUED, SubtaskStatus.RUNNING)
-_WITHOUT_RESULT = (SubtaskStatus.FAILED, SubtaskStatus.SKIPPED, SubtaskStatus.CANCELLED)
 
 
 def start(
@@ -183,7 +183,9 @@ def cancel(*, user: User, run_id: UUID) -> None:
     if run.status == RunStatus.CANCELLED:
         return
     _check_open(run, "cancel")
-    append_events(run=run, events=_cancel(run))
+    new_events = cancel_work(run=run, active=run.rows.active_steps(), statuses=_OPEN)
+    new_events += close(run, RunStatus.CANCELLED)
+    append_events(run=run, events=[*new_events, events.run_event("cancelled", USER)])
 
 
 def reopen(*, run: Run, act: str) -> list[NewEvent]:
@@ -221,7 +223,7 @@ def _begin_again(run: Run) -> list[NewEvent]:
     missing = [
         row
         for row in run.rows.subtasks.values()
-        if row.status in _WITHOUT_RESULT and not is_used_up(row)
+        if row.status in WITHOUT_RESULT and not is_used_up(row)
     ]
     for subtask in missing:
         subtask.status, subtask.reason = SubtaskStatus.QUEUED, AttemptReason.RETRY
@@ -230,16 +232,17 @@ def _begin_again(run: Run) -> list[NewEvent]:
     return [events.subtask_event("updated", subtask, USER) for subtask in missing]
 
 
-def _cancel(run: Run) -> list[NewEvent]:
-    """Returns the events."""
-    new_events = steps.cancel(run=run, steps=run.rows.active_steps())
-    cancelled = [row for row in run.rows.subtasks.values() if row.status in _OPEN]
+def cancel_work(
+    *, run: Run, active: Sequence[Step], statuses: Collection[SubtaskStatus]
+) -> list[NewEvent]:
+    """Cancel steps of a run, and its subtasks of these statuses. Returns the events."""
+    new_events = steps.cancel(run=run, steps=active)
+    cancelled = [row for row in run.rows.subtasks.values() if row.status in statuses]
     for subtask in cancelled:
         subtask.status, subtask.is_stale = SubtaskStatus.CANCELLED, False
         new_events.append(events.subtask_event("cancelled", subtask, USER))
     Subtask.objects.bulk_update(cancelled, ["status", "is_stale"])
-    new_events += close(run, RunStatus.CANCELLED)
-    return [*new_events, events.run_event("cancelled", USER)]
+    return new_events
 
 
 def _check_open(run: Run, act: str) -> None:
