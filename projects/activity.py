@@ -23,7 +23,7 @@ _ADVICE = {
     PauseReason.REPOSITORY_UNAVAILABLE: "Wait for the repository's host, or give the workspace a "
     "new token, and resume.",
     PauseReason.STEP_FAILED: "Resume to try again, or finish the run with what is there. Parts can "
-    "also be given to another model, or be written by you.",
+    "also be given to another model, be written by you, or be taken off the plan.",
     PauseReason.INTERRUPTED: "Resume.",
 }
 _ENDED = {

@@ -335,7 +335,8 @@ class ReplaceInputSerializer(serializers.Serializer[Any]):
 class PlanInputSerializer(serializers.Serializer[Any]):
     """Changes of a plan. `add` are subtasks with the fields of the plan; `change` are fields of
     subtasks by their `key`; `remove` are keys; `order` are keys, those that come first. Only
-    subtasks that are queued can be changed and removed."""
+    subtasks that are queued can be changed, and only those and the ones that have ended without a
+    result can be removed."""
 
     title = TitleField(max_length=MAX_TITLE, required=False, allow_blank=True)
     summary = PromptField(max_length=MAX_SUMMARY, required=False, allow_blank=True)

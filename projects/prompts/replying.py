@@ -36,7 +36,7 @@ FORM = """\
   "change": [{"key": "a queued subtask", "add_to_instructions": "what follows its instructions",
               "add_to_acceptance": ["another point"]}],
   "redo": [{"subtask": "a subtask that has ended", "note": "what is to be different"}],
-  "remove": ["the key of a queued subtask"],
+  "remove": ["the key of a subtask that is queued or has no result"],
   "final_instructions": "how the results become one text, if that is to be different"
 }"""
 _RULES = f"""\
@@ -44,10 +44,12 @@ _RULES = f"""\
 - Change nothing that nobody asked for. Often a reply is enough: leave out of the form what you do \
 not need.
 - A note reaches the author of a queued or running subtask with the next call.
-- Only queued subtasks can be changed or removed. What a change does not name stays as it is. \
+- Only queued subtasks can be changed. What a change does not name stays as it is. \
 `add_to_instructions` and `add_to_acceptance` add to what there is; any other field takes the \
 place of what is shown, so write all of it. With new `instructions` that leave out most of the old \
 ones, write "rewrite": true.
+- Queued subtasks can be removed, and those that failed or were cancelled or skipped. Remove or \
+change with them what depends on them.
 - A subtask that is completed or failed is done again with `redo`, and after it all that depend on \
 it.
 - The results become one final text, with `final_instructions`. It is written again where a result \

@@ -46,6 +46,7 @@ from projects.types import (
 
 # What is told of an error; a refusal for money has amounts as well.
 _TOLD_OF_ERRORS = ("code", "message", "provider_message")
+_PARTS_MISSING = "parts_missing"
 
 
 def advance(run: Run) -> list[NewEvent]:
@@ -53,6 +54,7 @@ def advance(run: Run) -> list[NewEvent]:
     new_events: list[NewEvent] = []
     for action in decide(state_of(run, newest=inbox.newest_number(run.pk))):
         new_events += _carry_out(run, action)
+    _name_missing_parts(run)
     return [*new_events, *_phase(run)]
 
 
@@ -269,6 +271,16 @@ def _finish(run: Run) -> list[NewEvent]:
     return [*told, *finals, *returned, events.run_event("completed")]
 
 
+def _name_missing_parts(run: Run) -> None:
+    """Let a run that stands without some parts name those that are missing now: its user may have
+    written them, or taken them off the plan."""
+    if run.status != RunStatus.PAUSED or (run.error or {}).get("code") != _PARTS_MISSING:
+        return
+    error = error_of_missing_parts(run)
+    run.error = error if error["code"] == _PARTS_MISSING else None
+    run.save(update_fields=["error"])
+
+
 def error_of_missing_parts(run: Run) -> dict[str, Any]:
     """Why a run stands whose steps have all failed, and what helps."""
     missing = [row for row in run.rows.subtasks.values() if row.status != SubtaskStatus.COMPLETED]
@@ -280,11 +292,11 @@ def error_of_missing_parts(run: Run) -> dict[str, Any]:
         }
     message = (
         f"Without a result: {_titles(missing)}. Resume to try again, give them to other models, "
-        "write them yourself, or finish the run without them."
+        "write them yourself, take them off the plan, or finish the run without them."
     )
     if used_up := [row for row in missing if is_used_up(row)]:
         message += f" Models have done {_titles(used_up)} {MAX_ATTEMPTS} times, and do no more."
-    return {"code": "parts_missing", "message": message}
+    return {"code": _PARTS_MISSING, "message": message}
 
 
 def _titles(rows: Iterable[Subtask]) -> str:

@@ -16,7 +16,14 @@ from projects.selectors.candidate_models import assign, roster_of_run
 from projects.selectors.sources import nameable_files
 from projects.services import final_text
 from projects.sound_parts import sound_part
-from projects.types import MAX_TITLE, AssignedBy, Outcome, StepKind, SubtaskStatus
+from projects.types import (
+    MAX_TITLE,
+    WITHOUT_RESULT,
+    AssignedBy,
+    Outcome,
+    StepKind,
+    SubtaskStatus,
+)
 
 _PLANNING = (StepKind.PLAN, StepKind.REPAIR)
 
@@ -93,7 +100,8 @@ def change(
     """Change the plan of a run, all of it or nothing. Returns the events.
 
     `add` are new subtasks, `change` fields of subtasks by their `key`, `remove` keys; only subtasks
-    that are queued can be changed and removed. `order` are keys, those that are to come first.
+    that are queued can be changed, and only those and the ones that have ended without a result can
+    be removed. `order` are keys, those that are to come first.
     `words` are `title`, `summary` and `final_instructions` of the plan. With new subtasks or other
     final instructions the final text is written again.
 
@@ -147,10 +155,17 @@ def _merged(
     order: Sequence[str],
 ) -> list[Raw]:
     """The subtasks of the plan as JSON, with the changes. Raises UnsoundPlan."""
+    changeable = {key for key, row in rows.items() if row.status == SubtaskStatus.QUEUED}
+    removable = {key for key, row in rows.items() if row.status in WITHOUT_RESULT} | changeable
     faults = [
         f'Subtask "{key[:40]}" does not exist, or has begun: it cannot be changed.'
-        for key in [*(str(each.get("key")) for each in change), *remove]
-        if key not in rows or rows[key].status != SubtaskStatus.QUEUED
+        for key in (str(each.get("key")) for each in change)
+        if key not in changeable
+    ]
+    faults += [
+        f'Subtask "{key[:40]}" does not exist, or runs or has a result: it cannot be removed.'
+        for key in remove
+        if key not in removable
     ]
     if faults:
         raise UnsoundPlan(faults)

@@ -235,6 +235,56 @@ def test_a_run_is_completed_without_a_part_where_its_user_wants_that(
     alice.check_money(run)
 
 
+def test_a_part_that_nobody_can_do_is_taken_off_the_plan(principal: NewPrincipal) -> None:
+    alice = principal()
+    goal = alice.goal(part("a"), part("b", "a"), part("c"), work={})
+    run = alice.finished(goal=alice.also(goal, step="work", subtask="Part a", status=400))
+    path = f"/sessions/{run['id']}/plan"
+
+    refused = alice.send("PATCH", path, remove=["a"])
+    assert (refused.status_code, refused.json()["code"]) == (422, "unsound_plan")
+    assert 'depends on "a", which does not exist' in refused.json()["detail"]
+    with alice.follow(run) as follower:
+        shown = alice.do("PATCH", path, remove=["a"], change=[{"key": "b", "depends_on": []}])
+        assert [each["status"] for each in shown["subtasks"]] == ["queued", "completed"]
+        assert "“Part a”" not in shown["error"]["message"]
+        assert "“Part b”" in shown["error"]["message"]
+        alice.do("POST", f"/sessions/{run['id']}/control", action="resume")
+
+    run = follower.pictures[-1]
+    assert (run["status"], run["failed_subtasks"], run["error"]) == ("completed", 0, None)
+    assert {each["name"] for each in run["deliverables"]} == {"Part b", "Part c", run["title"]}
+    alice.check_money(run)
+
+
+def test_parts_that_a_run_was_finished_without_are_taken_off_the_plan(
+    principal: NewPrincipal,
+) -> None:
+    alice = principal()
+    goal = alice.goal(part("a"), part("b", "a"), part("c"), work={})
+    run = alice.finished(goal=alice.also(goal, step="work", subtask="Part a", status=400))
+    run = control(alice, run, "finish")
+    assert [each["status"] for each in run["subtasks"]] == ["failed", "skipped", "completed"]
+    with alice.follow(run) as follower:
+        alice.do("PATCH", f"/sessions/{run['id']}/plan", remove=["a", "b"])
+    run = follower.pictures[-1]
+    assert [each["key"] for each in run["subtasks"]] == ["c"]
+    assert (run["status"], run["failed_subtasks"]) == ("completed", 0)
+    alice.check_money(run)
+
+
+def test_a_run_whose_missing_part_its_user_has_written_names_it_no_more(
+    principal: NewPrincipal,
+) -> None:
+    alice = principal()
+    goal = alice.goal(part("a"), part("b"), work={})
+    run = alice.finished(goal=alice.also(goal, step="work", subtask="Part a", status=400))
+    [a, _] = run["subtasks"]
+    assert "“Part a”" in run["error"]["message"]
+    alice.do("POST", f"/sessions/{run['id']}/replace", subtask_id=a["id"], content="Mine.")
+    assert alice.do("GET", f"/sessions/{run['id']}")["error"] is None
+
+
 def test_a_run_without_any_result_stands_and_cannot_be_finished(principal: NewPrincipal) -> None:
     alice = principal()
     run = alice.finished(goal=alice.goal(part("a"), part("b"), work={"status": 400}))

@@ -200,9 +200,13 @@ def test_what_has_begun_cannot_be_changed(principal: NewPrincipal) -> None:
         path = f"/sessions/{run['id']}/plan"
         refused = alice.send("PATCH", path, change=[{"key": "a", "title": "Other"}])
         assert (refused.status_code, refused.json()["code"]) == (422, "unsound_plan")
+        assert alice.send("PATCH", path, remove=["a", "b"]).status_code == 422
         assert edit(alice, run, add=[part("c", "a")])["status"] == "running"
     last = follower.pictures[-1]
     assert [each["status"] for each in last["subtasks"]] == ["completed"] * 3
+    refused = alice.send("PATCH", path, remove=["c"])
+    assert refused.status_code == 422
+    assert "has a result: it cannot be removed" in refused.json()["detail"]
 
 
 def test_there_is_nothing_to_change_without_a_plan_or_in_a_cancelled_run(alice: Principal) -> None:
