@@ -184,7 +184,6 @@ def test_tries_at_a_continuation_wait_and_are_taken_over_whoever_dies(
     kill(project, fails_and_waits)
     kill(project, lambda: project.waits_for_try(MAX_TRIES))
     kill(project, is_taken_over)
-    simulator.end_outages()
     project.end(simulator)
 
     assert project.answer() == TEXTS[kind]
