@@ -57,7 +57,8 @@ class CutProject(Project):
         # The result of a single part is the final text.
         plan = {"text": json.dumps({"subtasks": [A, B] if kind == "final" else [A]})}
         cut = {"text": TEXTS[kind], "cut": self.piece, "delay_ms": 800 // self.piece}
-        super().__init__(**{"plan": plan, kind: cut})
+        by_step: dict[str, dict[str, Any]] = {"plan": plan, kind: cut}
+        super().__init__(**by_step)
         self.ask_for(kind)
 
     def options(self) -> dict[str, Any]:
