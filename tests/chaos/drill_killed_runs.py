@@ -25,7 +25,7 @@ def test_a_step_whose_worker_died_begins_again_and_the_run_goes_on(
     project.ask_for(kind)
     kill_a_worker_when(
         simulator,
-        lambda: project.running(kind) and simulator.calls(f"{project.marker}-{kind}"),
+        lambda: project.running(kind) and project.calls(simulator, kind),
     )
 
     with running_worker(simulator):
@@ -61,8 +61,11 @@ def test_a_worker_that_dies_before_or_after_a_step_loses_no_step(
 
 def test_a_second_death_at_one_step_pauses_the_run(simulator: RunningSimulator) -> None:
     project = Project(work={**SILENT, "times": 2})
-    for _ in range(2):
-        kill_a_worker_when(simulator, lambda: project.running("work"))
+    for number in (1, 2):
+        kill_a_worker_when(
+            simulator,
+            lambda: project.running("work") and len(project.calls(simulator, "work")) == number,  # noqa: B023
+        )
     assert (project.reload().status, project.run.pause_reason) == ("paused", "interrupted")
     runs.resume(user=project.alice, run_id=project.run.pk)
     with running_worker(simulator):
