@@ -47,10 +47,11 @@ def load_package(package: ModuleType) -> None:
 
 def confine(*, cpu_seconds: int, memory: int) -> None:
     """From here on: no files, no sockets, no other process, and so much time of the processor and
-    so many bytes of address space."""
+    so many bytes of address space. SIGXCPU says that the time is used up; SIGKILL is somebody
+    else's, such as of a machine without memory."""
     os.nice(10)
+    resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds + 1))
     for limit, value in (
-        (resource.RLIMIT_CPU, cpu_seconds),
         (resource.RLIMIT_AS, memory),
         (resource.RLIMIT_NOFILE, 0),
         (resource.RLIMIT_NPROC, 0),

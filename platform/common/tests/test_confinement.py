@@ -1,5 +1,6 @@
 """A process that parses the files of strangers has nothing that could be taken from it."""
 
+import signal
 import subprocess
 import sys
 
@@ -36,11 +37,14 @@ def test_a_confined_process_can_compute_and_write_to_its_output() -> None:
         "os.listdir('/')",
         "os.system('true') == 0 or sys.exit(7)",
         "bytearray(1 << 29)",
-        "while True: pass",
     ],
 )
 def test_whoever_takes_it_over_can_do_nothing_with_it(attempt: str) -> None:
     assert ended(attempt) != 0
+
+
+def test_that_it_has_used_up_its_time_is_told_from_a_kill() -> None:
+    assert ended("while True: pass") == -signal.SIGXCPU
 
 
 def test_it_is_given_nothing_of_our_environment(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,7 +26,7 @@ AudioFormat = Literal["flac", "mp3", "mp4", "mpeg", "ogg", "wav", "webm"]
 MAX_SECONDS = 2 * 3600
 
 # The decoder found no audio, or needed more processor time than it has.
-_FORESEEN = (BAD_FILE, -signal.SIGKILL, -signal.SIGXCPU)
+_FORESEEN = (BAD_FILE, -signal.SIGXCPU)
 # Two hours of audio take some seconds, if a processor is free.
 DECODING_SECONDS = 120.0
 _LONGEST_LINE = 100  # bytes
@@ -75,11 +75,12 @@ def check_end(status: int, *, is_late: bool) -> None:
     """Check the exit status of a decoder that measured a file.
 
     Raises InvalidAudio where the file is to blame, also where a signal ended the decoder;
-    ServiceUnavailable where it was killed after its time limit, or failed at something else.
+    ServiceUnavailable where it was killed, after its time limit or by the system, or failed at
+    something else.
     """
     if status == 0:
         return
-    if status < 0 and is_late:
+    if status == -signal.SIGKILL or (status < 0 and is_late):
         raise ServiceUnavailable
     if status not in _FORESEEN:
         log.error("audio.decoder_broke", status=status)

@@ -27,7 +27,7 @@ _MAX_BUSY = 2
 # A thumbnail takes a tenth of this.
 _MAX_OUTPUT = 2_000_000  # bytes
 # The inspector refused the file, or needed more processor time than it has.
-_FORESEEN = (BAD_FILE, -signal.SIGKILL, -signal.SIGXCPU)
+_FORESEEN = (BAD_FILE, -signal.SIGXCPU)
 _UNDECODABLE = "It cannot be decoded."
 
 _places = LoopLocal(lambda: asyncio.Semaphore(_MAX_BUSY))
@@ -128,11 +128,12 @@ def check_end(status: int, output: bytes, *, is_late: bool) -> None:
     """Check the exit status of an inspector.
 
     Raises UnusableMedia where the file is to blame, also where a signal ended the inspector;
-    ServiceUnavailable where it was killed after its time limit, or failed at something else.
+    ServiceUnavailable where it was killed, after its time limit or by the system, or failed at
+    something else.
     """
     if status == 0:
         return
-    if status < 0 and is_late:
+    if status == -signal.SIGKILL or (status < 0 and is_late):
         raise ServiceUnavailable
     if status not in _FORESEEN:
         log.error("inspection.inspector_broke", status=status)

@@ -266,6 +266,11 @@ def test_a_decoder_that_is_broken_itself_is_none_of_the_file_s_doing(
     assert "audio.decoder_broke" in caplog.text
 
 
+def test_a_decoder_that_the_system_kills_is_none_of_the_file_s_doing() -> None:
+    with pytest.raises(ServiceUnavailable):
+        check_end(-signal.SIGKILL, is_late=False)
+
+
 # --- Who measures, and for how long ---------------------------------------------------------------
 
 

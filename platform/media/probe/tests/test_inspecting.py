@@ -63,12 +63,7 @@ async def test_two_files_at_a_time_are_inspected() -> None:
 
 @pytest.mark.parametrize(
     ("status", "is_told"),
-    [
-        (-signal.SIGKILL, False),
-        (-signal.SIGXCPU, False),
-        (-signal.SIGSEGV, True),
-        (-signal.SIGABRT, True),
-    ],
+    [(-signal.SIGXCPU, False), (-signal.SIGSEGV, True), (-signal.SIGABRT, True)],
 )
 def test_a_file_that_breaks_the_inspector_is_refused_and_we_are_told(
     status: int, is_told: bool, caplog: pytest.LogCaptureFixture
@@ -90,3 +85,8 @@ def test_an_inspector_that_is_broken_itself_is_none_of_the_file_s_doing(
     with pytest.raises(ServiceUnavailable):
         check_end(status, b"", is_late=False)
     assert "inspection.inspector_broke" in caplog.text
+
+
+def test_an_inspector_that_the_system_kills_is_none_of_the_file_s_doing() -> None:
+    with pytest.raises(ServiceUnavailable):
+        check_end(-signal.SIGKILL, b"", is_late=False)
