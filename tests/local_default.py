@@ -56,7 +56,9 @@ class Service:
         assert self.popen.stdout
         while not re.search(pattern, self.output, re.M):
             line = self.popen.stdout.readline()
-            assert line, self.output
+            if not line:
+                self.popen.communicate()  # nothing is left to warn of in the next test
+                raise AssertionError(self.output)
             self.output += line
 
     def processes(self) -> dict[str, int]:
