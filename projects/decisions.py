@@ -37,7 +37,8 @@ class Slot(Struct, frozen=True, kw_only=True):
     `losses` counts the steps that died there in a row; `refusal` is that of the latest step.
     `failed_try` is the number of the try that has failed, 0 where the latest step has not.
     `is_repeatable`: its model may do better another time. `has_substitute`: a model of another
-    vendor could make the step.
+    vendor could make the step. `in_vain` counts the authors that have used up their calls in vain,
+    one in the place of the other.
     """
 
     losses: int = 0
@@ -45,6 +46,7 @@ class Slot(Struct, frozen=True, kw_only=True):
     failed_try: int = 0
     is_repeatable: bool = True
     has_substitute: bool = False
+    in_vain: int = 0
 
     @property
     def next_try(self) -> int | None:

@@ -112,6 +112,17 @@ class UnusableAnswer(DomainError):
     message = "The model's answer cannot be used. What it has written is billed."
 
 
+class NothingHandedIn(DomainError):
+    """An author has used up its calls, or what pays for them, without a result: it has failed, and
+    its model would do so again."""
+
+    code, status = "nothing_handed_in", 502
+    message = (
+        "The author has used up its calls of functions, or what pays for them, and has handed in "
+        "nothing. What it has written is billed."
+    )
+
+
 class RunHeld(DomainError):
     """A step of a paused run was about to begin: it begins when the run is resumed."""
 

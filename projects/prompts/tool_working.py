@@ -13,6 +13,11 @@ FINISH_NOW: Final = (
     "missing.]"
 )
 
+TAKEN_OVER: Final = (
+    f"[Another author has made these calls. You go on with its work, and have {MAX_CALLS} calls of "
+    "your own.]"
+)
+
 
 def tool_form(output: str, mark: str) -> str:
     """How the result is handed in. `mark` is for those who write files without any call."""

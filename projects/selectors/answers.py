@@ -1,6 +1,7 @@
 """Answers that take several steps: one that the output limit has cut, or that asks for tools, is
 continued by another step."""
 
+from projects.errors import NothingHandedIn
 from projects.models import Attempt, Run, Step
 from projects.outputs import mark_of
 from projects.shown_text import Shown, ShownText
@@ -9,13 +10,15 @@ from projects.types import SHOWN, Outcome, StepKind
 
 def unfinished(run: Run, kind: StepKind, attempt: Attempt | None = None) -> Step | None:
     """The step whose answer the next step of this kind, and of this attempt, continues; None where
-    an answer begins. An attempt that goes on with another one's answer says so in its first step.
-    """
+    an answer begins, also after an author that has used up its calls: whoever went on could make
+    none. An attempt that goes on with another one's answer says so in its first step."""
     first: Step | None = None
     for step in reversed(run.rows.steps.values()):
         if step.kind == kind and _belongs(step, attempt):
             if step.outcome == Outcome.DONE:
                 return step if step.goes_on else None
+            if (step.error or {}).get("code") == NothingHandedIn.code:
+                return None
             first = step
     continued = first.continues_id if first is not None else None
     return run.rows.steps[continued] if continued is not None else None

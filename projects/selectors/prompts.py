@@ -40,6 +40,7 @@ from projects.selectors.tool_turns import (
     MAX_CONVERSATION,
     Turn,
     calls_before,
+    calls_of,
     conversation,
     functions_for,
     has_to_finish,
@@ -74,10 +75,10 @@ def ask(step: Step, model: Model) -> Asked:
         _messages(step, model, turns, with_tools=True),
         functions_for(is_last=False),
     )
-    made = calls_before(turns)
+    made = calls_before(turns, step.model)
     if not has_to_finish(step, model, asked.messages, made):
         return asked
-    if not made:
+    if not calls_of(turns):
         return Asked(_messages(step, model, turns))
     last = _messages(step, model, turns, with_tools=True, is_last=True)
     return Asked(last, functions_for(is_last=True), is_last=True)
@@ -96,7 +97,8 @@ def _messages(
     if not with_tools:
         turns = since_calls(turns)
     room = MAX_CONVERSATION - sum(len(message.text) for message in question)
-    return (*question, *conversation(turns, room=min(room, _room(model)), is_last=is_last))
+    room = min(room, _room(model))
+    return (*question, *conversation(turns, step.model, room=room, is_last=is_last))
 
 
 def _question(step: Step, model: Model, *, with_tools: bool) -> tuple[Message, ...]:

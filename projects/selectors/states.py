@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from ai.inference.errors import CallInterrupted
 from projects.decisions import Refusal, RunState, Slot, SubtaskState
+from projects.errors import NothingHandedIn
 from projects.models import Attempt, Run, Step, Subtask
 from projects.refusals import is_repeatable, pause_reason_of
 from projects.selectors.answers import unfinished
@@ -61,6 +62,8 @@ def _after(slot: Slot, step: Step, counts: bool) -> Slot:
     if not counts:
         return Slot()
     code = (step.error or {}).get("code", "")
+    if step.attempt is not None and step.attempt.reason not in GOING_ON:
+        slot = replace(slot, in_vain=0)
     match Outcome(step.outcome):
         case Outcome.LOST:
             return replace(slot, losses=slot.losses + 1, refusal=None)
@@ -68,13 +71,15 @@ def _after(slot: Slot, step: Step, counts: bool) -> Slot:
             refusal = Refusal(pause_reason_of(code), step.beside_others)
             return replace(slot, refusal=refusal)
         case Outcome.FAILED:
+            in_vain = slot.in_vain + (code == NothingHandedIn.code)
             return Slot(
                 failed_try=step.number,
                 is_repeatable=is_repeatable(code),
-                has_substitute=substitute_of(step) is not None,
+                has_substitute=in_vain <= 1 and substitute_of(step) is not None,
+                in_vain=in_vain,
             )
         case _:
-            return Slot()
+            return Slot(in_vain=slot.in_vain if step.goes_on else 0)
 
 
 def _subtasks(run: Run, slots: _SlotsByPlace) -> tuple[SubtaskState, ...]:

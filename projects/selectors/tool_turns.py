@@ -16,7 +16,7 @@ from projects.author_tools.arguments import FINISH, FUNCTIONS
 from projects.author_tools.calls import FEW_CALLS, MAX_CALLS, StoredCall, read_calls
 from projects.models import Step
 from projects.prompts.continuing import GO_ON
-from projects.prompts.tool_working import FINISH_NOW, LEFT_OUT, calls_left
+from projects.prompts.tool_working import FINISH_NOW, LEFT_OUT, TAKEN_OVER, calls_left
 from projects.selectors.answers import turns_before
 from projects.selectors.spending import left_to_write, power_of
 
@@ -29,9 +29,10 @@ _NEXT_INPUT = 1_000
 
 
 class Turn(Struct, frozen=True):
-    """A step that another one continues."""
+    """A step that another one continues, and its model."""
 
     step_id: UUID
+    model: str
     text: str
     calls: list[StoredCall] = []
 
@@ -40,9 +41,9 @@ def read_turns(step: Step) -> list[Turn]:
     """The turns that a step continues, the first one first."""
     ids = [each.pk for each in turns_before(step)]
     rows = {
-        pk: Turn(pk, content, read_calls(result))
-        for pk, content, result in Step.objects.filter(pk__in=ids).values_list(
-            "pk", "content", "result"
+        pk: Turn(pk, model, content, read_calls(result))
+        for pk, model, content, result in Step.objects.filter(pk__in=ids).values_list(
+            "pk", "model", "content", "result"
         )
     }
     return [rows[each] for each in ids]
@@ -56,9 +57,10 @@ def open_calls(step: Step) -> list[StoredCall]:
     return [call for call in read_calls(turn.result) if call.result is None]
 
 
-def calls_before(turns: Sequence[Turn]) -> int:
-    """How many calls were made in these turns."""
-    return sum(len(turn.calls) for turn in turns)
+def calls_before(turns: Sequence[Turn], model: str) -> int:
+    """How many calls this model has made in these turns. Who goes on in the place of another has
+    calls of its own."""
+    return sum(len(turn.calls) for turn in turns if turn.model == model)
 
 
 def calls_of(turns: Sequence[Turn]) -> list[StoredCall]:
@@ -72,9 +74,9 @@ def since_calls(turns: Sequence[Turn]) -> list[Turn]:
     return [*turns[last:]]
 
 
-def conversation(turns: Sequence[Turn], *, room: int, is_last: bool) -> list[Message]:
-    """The turns as messages, in about so many characters (`room`): the oldest results are left out
-    first, and then what was written. `is_last`: the author is to finish now."""
+def conversation(turns: Sequence[Turn], model: str, *, room: int, is_last: bool) -> list[Message]:
+    """The turns as messages for the model, in about so many characters (`room`): the oldest results
+    are left out first, and then what was written. `is_last`: the author is to finish now."""
     messages: list[Message] = []
     text = ""
     turns = _within(turns, room)
@@ -92,7 +94,7 @@ def conversation(turns: Sequence[Turn], *, room: int, is_last: bool) -> list[Mes
             text = ""
     if text:
         return [*messages, Message("assistant", text), Message("user", GO_ON)]
-    if messages and (notice := _notice(calls_before(turns), is_last)):
+    if messages and (notice := _notice(calls_before(turns, model), is_last)):
         messages[-1] = replace(messages[-1], text=f"{messages[-1].text}\n\n{notice}")
     return messages
 
@@ -122,6 +124,8 @@ def has_to_finish(step: Step, model: Model, messages: Sequence[Message], calls: 
 def _notice(count: int, is_last: bool) -> str:
     if is_last:
         return FINISH_NOW
+    if not count:
+        return TAKEN_OVER
     return calls_left(MAX_CALLS - count) if count >= MAX_CALLS - FEW_CALLS else ""
 
 

@@ -4,6 +4,7 @@ or when the last one has ended."""
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ai.providers.types import ToolCall
 from events.types import NewEvent
@@ -62,18 +63,17 @@ def end_turn(step: Step, *, is_last: bool) -> Ending:
     assert attempt is not None and subtask is not None  # noqa: S101, PT018 - work has both
     turns = read_turns(step)
     copy = working_copy_of(attempt, subtask, calls, before=calls_of(turns))
-    made = calls_before(turns)
-    done = carried_out(copy, calls, before=made)
+    done = carried_out(copy, calls, before=calls_before(turns, step.model))
     if not is_last and any(call.result is not None and not call.result.ok for call in done):
         return Ending(goes_on=True)
     attempts.replace_files(attempt=attempt, files=copy.files)
     step.result = with_calls(step.result, done)
-    return Ending(finish=finish_of(done), events=_told(step, made, done))
+    return Ending(finish=finish_of(done), events=_told(step, len(calls_of(turns)), done))
 
 
 def answer_of(step: Step, ending: Ending | None) -> Output:
     """What an author has brought: what it has handed in, or else written in words since its last
-    calls, with the files in it."""
+    calls, with the files in it. What stands beside calls announces these, and is no result."""
     turns = read_turns(step)
     if ending is not None and ending.finish is not None:
         finish = ending.finish
@@ -82,7 +82,8 @@ def answer_of(step: Step, ending: Ending | None) -> Output:
             summary=summary_of(finish.summary or finish.result),
             faults=tuple(_refused_files(step, turns)),
         )
-    return answer_in_words(step, step.content)
+    answer = answer_in_words(step, step.content)
+    return answer if ending is None else replace(answer, body="", summary="")
 
 
 def answer_in_words(step: Step, text: str) -> Output:
@@ -98,7 +99,7 @@ def files_after(step: Step, asked: Sequence[ToolCall]) -> list[OutputFile]:
         return []
     turns = read_turns(step)
     copy = working_copy_of(attempt, subtask, calls, before=calls_of(turns))
-    carried_out(copy, calls, before=calls_before(turns))
+    carried_out(copy, calls, before=calls_before(turns, step.model))
     return copy.files
 
 
@@ -123,12 +124,12 @@ def _carry_out(turn: Step, step: Step, calls: Sequence[StoredCall]) -> list[NewE
     assert attempt is not None and subtask is not None  # noqa: S101, PT018 - work has both
     turns = read_turns(step)
     copy = working_copy_of(attempt, subtask, calls, before=calls_of(turns))
-    made = calls_before(turns) - len(calls)
-    done = carried_out(copy, calls, before=made)
+    before = calls_before(turns, turn.model) - len(calls)
+    done = carried_out(copy, calls, before=before)
     attempts.replace_files(attempt=attempt, files=copy.files)
     turn.result = with_calls(turn.result, done)
     turn.save(update_fields=["result"])
-    return _told(step, made, done)
+    return _told(step, len(calls_of(turns)) - len(calls), done)
 
 
 def _told(step: Step, before: int, calls: Sequence[StoredCall]) -> list[NewEvent]:

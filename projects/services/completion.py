@@ -13,7 +13,7 @@ from common.errors import DomainError
 from events.types import NewEvent, model_actor
 from projects import events
 from projects.author_tools.calls import stored, with_calls
-from projects.errors import UnusableAnswer
+from projects.errors import NothingHandedIn, UnusableAnswer
 from projects.json_answers import find_object
 from projects.models import Attempt, Step
 from projects.outputs import FileFault
@@ -212,7 +212,8 @@ def _end_of_work(step: Step, ending: Ending | None) -> list[NewEvent]:
     # Of an answer that has not come in full, `error` says why.
     faults = [*faults, *checks.noted_faults(step)] if step.outcome == Outcome.DONE else []
     if step.outcome == Outcome.DONE and not answer.body and not files:
-        answer = _without_words(step, attempt)
+        nothing = UnusableAnswer() if ending is None else NothingHandedIn()
+        answer = _without_words(step, attempt, nothing)
     attempt.status, attempt.error = step.status, step.error
     if step.outcome == Outcome.FAILED:
         attempt.status = SubtaskStatus.FAILED
@@ -229,10 +230,11 @@ def _end_of_work(step: Step, ending: Ending | None) -> list[NewEvent]:
     return [*told, *_recovered(step), events.subtask_event("updated", subtask, actor)]
 
 
-def _without_words(step: Step, attempt: Attempt) -> Answer:
-    """The answer of an author that has said nothing. Without a file it is none."""
+def _without_words(step: Step, attempt: Attempt, nothing: DomainError) -> Answer:
+    """The answer of an author that has said nothing. Without a file it is none: the step has failed
+    because of that (`nothing`)."""
     if not attempt.files.exists():
-        _fail(step, UnusableAnswer())
+        _fail(step, nothing)
         return Answer(body="", summary="")
     return Answer(body=_NO_WORDS, summary=_NO_WORDS)
 

@@ -232,6 +232,43 @@ def test_an_author_that_will_not_finish_hands_in_its_files(on_github: Developer)
     on_github.alice.check_money(run)
 
 
+READ: Shape = {"name": "read_file", "arguments": {"path": "README.md"}}
+FOREVER: Shape = {"step": "work", "tool_calls": [READ] * MAX_CALLS, "calls_forever": True}
+
+
+def test_after_an_author_that_used_up_its_calls_in_vain_another_vendors_begins_anew(
+    on_github: Developer,
+) -> None:
+    """The same author would do the same again, and what it announces is no result."""
+    goal = on_github.alice.goal(part("a", model="gpt-6-luna"))
+    announced = {**FOREVER, "model": "gpt-6-luna", "text": "I will call read_file."}
+    goal = on_github.alice.also(goal, **announced)
+    run = on_github.alice.finished(goal=goal, **on_github.where())
+    assert run["status"] == "completed"
+    first, second = detail(on_github, run)["attempts"]
+    assert (first["status"], first["body"], first["reason"]) == ("failed", "", "initial")
+    assert first["error"]["code"] == "nothing_handed_in"
+    assert (second["status"], second["reason"]) == ("completed", "fallback")
+    assert [(each["number"], each["ok"]) for each in second["calls"]] == [(1, True), (2, True)]
+    assert [turn.model == "gpt-6-luna" for turn in works(run)] == [True, True, False, False]
+    on_github.alice.check_money(run)
+
+
+def test_a_part_fails_whose_authors_all_use_up_their_calls_and_begins_anew_when_resumed(
+    on_github: Developer,
+) -> None:
+    goal = on_github.alice.also(on_github.alice.goal(part("a")), **FOREVER)
+    run = on_github.alice.finished(goal=goal, **on_github.where())
+    assert (run["status"], run["pause_reason"]) == ("paused", "step_failed")
+    assert run["subtasks"][0]["error"]["code"] == "nothing_handed_in"
+    assert [each["number"] for each in calls(on_github, run)] == [*range(1, 2 * MAX_CALLS + 1)]
+    assert [turn.continues_id is None for turn in works(run)] == [True, False] * 2
+    with on_github.alice.follow(run) as follower:
+        on_github.alice.do("POST", f"/sessions/{run['id']}/control", action="resume")
+    assert follower.pictures[-1]["status"] == "paused"
+    assert [turn.continues_id is None for turn in works(run)] == [True, False] * 4
+
+
 def test_a_host_that_fails_meanwhile_pauses_the_run_and_no_call_is_carried_out_twice(
     developer: Developer,
 ) -> None:

@@ -4,15 +4,16 @@ import json
 from uuid import UUID
 
 import pytest
+from msgspec.structs import replace
 
 from ai.catalog.selectors import get_catalog
 from ai.providers.types import Message
 from billing.models import ChargeGroup
 from projects.author_tools.calls import FEW_CALLS, MAX_CALLS, StoredCall
 from projects.author_tools.results import Carried
-from projects.models import Run
+from projects.models import Run, Step
 from projects.prompts.continuing import GO_ON
-from projects.prompts.tool_working import FINISH_NOW, LEFT_OUT
+from projects.prompts.tool_working import FINISH_NOW, LEFT_OUT, TAKEN_OVER
 from projects.selectors.prompts import Asked, ask
 from projects.selectors.tool_turns import Turn, conversation, functions_for, since_calls
 from projects.tests.world import World
@@ -25,11 +26,11 @@ def call(number: int, *, arguments: str = "{}", result: str = "Found.") -> Store
 
 
 def turn(number: int, text: str = "", *calls: StoredCall) -> Turn:
-    return Turn(UUID(int=number), text, list(calls))
+    return Turn(UUID(int=number), "gpt-6-luna", text, list(calls))
 
 
 def sent(*turns: Turn, room: int = ROOM, is_last: bool = False) -> list[Message]:
-    return conversation(turns, room=room, is_last=is_last)
+    return conversation(turns, "gpt-6-luna", room=room, is_last=is_last)
 
 
 def test_calls_come_with_their_results_and_text_that_was_cut_is_joined_before_them() -> None:
@@ -63,6 +64,15 @@ def test_the_newest_result_says_how_many_calls_are_left() -> None:
     assert last.text.endswith(FINISH_NOW)
     assert [each.name for each in functions_for(is_last=True).functions] == ["finish"]
     assert len(functions_for(is_last=False).functions) == 8
+
+
+def test_who_goes_on_in_the_place_of_another_author_has_calls_of_its_own() -> None:
+    turns = [turn(1, "", *map(call, range(MAX_CALLS)))]
+    taken_over = conversation(turns, "claude-haiku-5-5", room=ROOM, is_last=False)
+    assert taken_over[-1].text == f"Found.\n\n{TAKEN_OVER}"
+    own = replace(turns[0], model="claude-haiku-5-5", calls=[call(1)])
+    gone_on = conversation([*turns, own], "claude-haiku-5-5", room=ROOM, is_last=False)
+    assert gone_on[-1].text == "Found."
 
 
 def test_the_oldest_results_are_left_out_for_want_of_room() -> None:
@@ -144,3 +154,18 @@ def test_an_author_finishes_when_its_user_allows_no_more_words(world: World) -> 
     world.end(0, "calls")
     Run.objects.filter(pk=world.run.pk).update(max_output_tokens=1_000)
     assert asked_next(world).is_last
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("providers")
+def test_an_author_whose_calls_are_used_up_finishes_and_another_one_does_not(world: World) -> None:
+    world.end(0, "calls")
+    step = world.active()[0]
+    turn = Step.objects.get(run=world.run, goes_on=True)
+    turn.result["calls"] *= MAX_CALLS
+    turn.save()
+    assert asked_next(world).is_last
+    Step.objects.filter(pk=step.pk).update(model="deepseek-v4-pro")
+    another = asked_next(world)
+    assert (turn.model == "deepseek-v4-pro", another.is_last) == (False, False)
+    assert another.messages[-1].text.endswith(TAKEN_OVER)
