@@ -144,8 +144,8 @@ def _claim(
         return earlier, None
     if run.status in _EXECUTING or run.rows.active_steps():
         raise RunExecuting
-    retried = _lacks_pull_request(run, branch) if pull_request and paths is None else None
-    changes = _chosen(run, paths) if retried is None else []
+    last = _written_last(run, branch) if pull_request and paths is None else None
+    changes = _chosen(run, paths) if last is None else []
     if run.checkout is None:
         raise NothingConnected
     workspace = workspace_of(run.checkout)
@@ -153,7 +153,7 @@ def _claim(
     _check_size(changes)
     proposal = proposal_of(run)
     target = target or proposal["target"]
-    branch = branch or (retried.branch if retried is not None else proposal["branch"])
+    branch = branch or (last.branch if last is not None else proposal["branch"])
     if pull_request and target == "default":
         raise ValidationFailed.of(
             "pull_request", "A pull request needs another branch than the default one."
@@ -197,12 +197,12 @@ def _chosen(run: Run, paths: Collection[str] | None) -> list[Change]:
     return [each for each in changes if each.path in paths]
 
 
-def _lacks_pull_request(run: Run, branch: str) -> Apply | None:
-    """The latest order for a branch (that of this name, or "" for any), where it has no pull
-    request and nothing else is left to be done."""
+def _written_last(run: Run, branch: str) -> Apply | None:
+    """The latest order for a branch (that of this name, or "" for any), where it has written there
+    and nothing is left to be written: its pull request is opened, or found."""
     orders = run.applies.filter(target="branch").exclude(ended_at=None)
     last = (orders.filter(branch=branch) if branch else orders).order_by("id").last()
-    if last is None or last.pull_request_url or status_of(last) != "applied":
+    if last is None or status_of(last) == "failed":
         return None
     return last if not changes_of(run) else None
 
@@ -307,9 +307,12 @@ def _announce(order: Apply) -> Announce:
 def _pull_request(
     host: GitHost, order: Apply, repository: Repository, written: Written
 ) -> PullRequest:
-    """None is opened for a commit that could not be written."""
+    """None is opened for a branch to which nothing was written from here."""
+    if not order.wants_pull_request:
+        return PullRequest()
     faults = written.outcome.faults.values()
     is_there = written.commit is not None or all(fault.code == "unchanged" for fault in faults)
-    if not order.wants_pull_request or not is_there:
-        return PullRequest()
+    others = order.run.applies.exclude(pk=order.pk).exclude(commit="")
+    if not is_there and not others.filter(target="branch", branch=order.branch).exists():
+        return PullRequest(problem="Nothing could be written, so there is nothing to open it for.")
     return open_pull_request(host, order, repository)
