@@ -198,13 +198,34 @@ class ReassignInputSerializer(serializers.Serializer[Any]):
     instructions = PromptField(max_length=MAX_INSTRUCTIONS, required=False, allow_blank=True)
 
 
+class _WrittenFileSerializer(serializers.Serializer[Any]):
+    """A file that its user writes: with a content, which may be empty, unless it is deleted."""
+
+    content = TextField(
+        max_length=MAX_FILE,
+        required=False,
+        allow_blank=True,
+        trim_whitespace=False,
+        help_text="All of the file, which may be empty. Required, unless `op` is `delete`, which "
+        "has none.",
+    )
+
+    def validate(self, values: dict[str, Any]) -> dict[str, Any]:
+        if values["op"] != "delete" and "content" not in values:
+            problem = 'Give the content of the file. An empty file has the content "".'
+            raise serializers.ValidationError({"content": problem})
+        if values["op"] == "delete" and values.get("content"):
+            problem = "A file that is deleted has no content."
+            raise serializers.ValidationError({"content": problem})
+        return values
+
+
 @extend_schema_serializer(component_name="ProjectFileInput")
-class FileInputSerializer(serializers.Serializer[Any]):
+class FileInputSerializer(_WrittenFileSerializer):
     """A file that you write."""
 
     path = TextField(max_length=MAX_PATH)
     op = serializers.ChoiceField(["create", "update", "delete"], default="create")
-    content = TextField(max_length=MAX_FILE, default="", allow_blank=True, trim_whitespace=False)
 
     def validate_path(self, path: str) -> str:
         fault = fault_of(path)
@@ -281,14 +302,13 @@ class DiscardInputSerializer(serializers.Serializer[Any]):
 
 
 @extend_schema_serializer(component_name="ProjectResolvedFileInput")
-class ResolvedFileInputSerializer(serializers.Serializer[Any]):
+class ResolvedFileInputSerializer(_WrittenFileSerializer):
     """A file with both sides. `base_sha` is that of its conflict, whose text yours was made
-    from. With the `op` `delete` it has no content."""
+    from."""
 
     path = TextField(max_length=MAX_PATH)
     base_sha = TextField(max_length=MAX_SHA, allow_null=True)
     op = serializers.ChoiceField(["update", "delete"], default="update")
-    content = TextField(max_length=MAX_FILE, default="", allow_blank=True, trim_whitespace=False)
 
 
 @extend_schema_serializer(component_name="ProjectResolveInput")
@@ -326,7 +346,7 @@ class ReplaceInputSerializer(serializers.Serializer[Any]):
         if len(set(paths)) < len(paths):
             raise serializers.ValidationError("Two files have one path.")
         return [
-            OutputFile(file["path"], file["op"], "" if file["op"] == "delete" else file["content"])  # type: ignore[arg-type]
+            OutputFile(file["path"], file["op"], file.get("content", ""))  # type: ignore[arg-type]
             for file in files
         ]
 

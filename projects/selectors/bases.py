@@ -1,7 +1,6 @@
 """What staged files were made from: the versions that their authors have seen."""
 
 from collections.abc import Collection, Iterable, Mapping
-from uuid import UUID
 
 from django.db.models import Q
 from msgspec import Struct
@@ -9,6 +8,7 @@ from msgspec import Struct
 from integrations.workspaces.changes import blob_id
 from projects.models import AttemptFile, FileMerge, Run
 from projects.selectors.staged import Staged
+from projects.types import MergeState
 
 
 class Base(Struct, frozen=True):
@@ -29,13 +29,26 @@ class Bases:
         self._contents = _contents_at_commit(run, {each.source for each in staged})
         self._written = _written(run)
         self._last = _last_written(run, target, branch)
-        self._resolved = _resolved(staged)
+        merges = _resolved(staged)
+        self._resolved = {merge.file_id: _base_of(merge) for merge in merges}
+        self._elsewhere = {
+            merge.file_id for merge in merges if target and _is_of_another(merge, target, branch)
+        }
 
     def of(self, staged: Staged) -> Base | None:
         """None where there was no file."""
-        path, row = staged.source, staged.rows[-1]
-        if row.pk in self._resolved:
-            return self._resolved[row.pk]
+        row = staged.rows[-1]
+        return self._resolved[row.pk] if row.pk in self._resolved else self._first(staged)
+
+    def origin_of(self, staged: Staged) -> Base | None:
+        """The base that a file had before its conflict with another branch was resolved, with the
+        text and the id "" where there was no file; None where there was no such conflict."""
+        if staged.rows[-1].pk not in self._elsewhere:
+            return None
+        return self._first(staged) or Base("", "")
+
+    def _first(self, staged: Staged) -> Base | None:
+        path = staged.source
         if path in self._last:
             content = self._last[path]
             return Base(blob_id(content), content) if content is not None else None
@@ -90,10 +103,19 @@ def _last_written(run: Run, target: str, branch: str) -> dict[str, str | None]:
     }
 
 
-def _resolved(staged: Iterable[Staged]) -> dict[UUID, Base | None]:
-    """Those that a conflict was resolved with, by the row that counts."""
-    merges = FileMerge.objects.filter(file__in=[each.rows[-1].pk for each in staged])
-    return {
-        merge.file_id: Base(merge.base_sha, merge.base) if merge.base_sha else None
-        for merge in merges.filter(has_base=True)
-    }
+def _resolved(staged: Iterable[Staged]) -> list[FileMerge]:
+    """The conflicts that were resolved, of the rows that count."""
+    merges = FileMerge.objects.filter(file__in=[each.rows[-1].pk for each in staged], has_base=True)
+    return list(merges.select_related("order").defer("theirs", "text"))
+
+
+def _base_of(merge: FileMerge) -> Base | None:
+    return Base(merge.base_sha, merge.base) if merge.base_sha else None
+
+
+def _is_of_another(merge: FileMerge, target: str, branch: str) -> bool:
+    """Was the conflict one with another branch than this?"""
+    order = merge.order
+    if order is None or merge.state != MergeState.RESOLVED:
+        return False
+    return order.target != target or (target == "branch" and order.branch != branch)

@@ -161,15 +161,21 @@ def to_write(order: Apply, changes: Iterable[Change]) -> tuple[StagedChange, ...
 
 
 def _to_write(staged: Staged, bases: Bases, content: str | None) -> StagedChange:
-    base = bases.of(staged)
+    base, origin = bases.of(staged), bases.origin_of(staged)
+    seen = bases.seen(staged)
+    if origin is not None and content is None:
+        # What is to be deleted there is to be deleted here, where nobody has changed it.
+        seen |= {origin.sha}
     return StagedChange(
         path=staged.path,
         op=_op_on(base, staged),
-        seen=bases.seen(staged),
+        seen=seen,
         content=content,
         previous_path=staged.previous_path,
         base_sha=base.sha if base is not None else "",
         base=base.content if base is not None else "",  # both sides have created it
+        origin_sha=origin.sha if origin is not None else "",
+        origin=origin.content if origin is not None else None,
     )
 
 

@@ -45,6 +45,7 @@ def _note_resolved(attempt: Attempt, rows: Sequence[AttemptFile]) -> None:
     FileMerge.objects.bulk_create(
         FileMerge(
             file=row,
+            order=conflicts[row.path].order,
             state=MergeState.RESOLVED,
             has_base=True,
             base_sha=conflicts[row.path].sha,

@@ -39,8 +39,8 @@ class ResolvedFile(Struct, frozen=True, kw_only=True):
 @transaction.atomic
 def resolve(*, user: User, run_id: UUID, files: Sequence[ResolvedFile]) -> None:
     """Stage the user's texts of files with conflicts, in the place of those of the run: all of
-    them, or none. Raises NotFound, NothingStaged, NoConflict, ConflictChanged, ApplyInProgress,
-    ValidationFailed."""
+    them, or none. May be repeated with other texts until they are written. Raises NotFound,
+    NothingStaged, NoConflict, ConflictChanged, ApplyInProgress, ValidationFailed."""
     run = lock_run(user, run_id)
     staged = {each.path: each for each in staged_of(run)}
     if not staged:
@@ -60,19 +60,21 @@ def hand_over(subtask: Subtask) -> None:
 
 def _resolve(staged: Staged | None, file: ResolvedFile) -> NewEvent:
     row = staged.rows[-1] if staged is not None else None
-    merge = FileMerge.objects.filter(file=row, state=MergeState.CONFLICT).first()
+    merge = FileMerge.objects.filter(file=row).exclude(state=MergeState.MERGED).first()
     if staged is None or row is None or merge is None:
         raise NoConflict(f"{file.path} has no conflict.")
-    if merge.sha != file.base_sha:
+    if merge.state == MergeState.CONFLICT:
+        # What the text is made from. One that is given again was made from the same.
+        merge.base_sha, merge.base = merge.sha, merge.theirs
+    if merge.base_sha != file.base_sha:
         raise ConflictChanged
     _check(staged, file)
     content = file.content or ""
-    is_new = not merge.sha or staged.op == "move"
+    is_new = not merge.base_sha or staged.op == "move"
     row.op = "delete" if file.content is None else "create" if is_new else "update"
     row.content, row.size = content, len(content.encode())
     row.save(update_fields=["op", "content", "size"])
-    merge.state, merge.has_base = MergeState.RESOLVED, True
-    merge.base_sha, merge.base, merge.text = merge.sha, merge.theirs, None
+    merge.state, merge.has_base, merge.text = MergeState.RESOLVED, True, None
     merge.save()
     return events.file_staged(row, row.op, row.attempt.subtask_id, None, USER)
 
@@ -82,6 +84,11 @@ def _check(staged: Staged, file: ResolvedFile) -> None:
     if file.content is None:
         if staged.op == "move" or not file.base_sha:
             raise ValidationFailed.of("files", f"{file.path} is gone: discard it instead.")
+        if staged.op == "create":
+            problem = (
+                f"{file.path} is a file that somebody else has created: discard yours instead."
+            )
+            raise ValidationFailed.of("files", problem)
         return
     if len(file.content.encode()) > MAX_FILE_BYTES:
         raise ValidationFailed.of("files", f"{file.path} has more than {MAX_FILE_BYTES:,} bytes.")

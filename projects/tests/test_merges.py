@@ -202,6 +202,67 @@ def test_a_resolved_file_brings_only_its_own_change_to_another_branch(
     assert text_on(on_github, tmp_path / "clone", "ai/x") == changed(_5="five")
 
 
+def test_a_resolved_file_is_written_to_a_branch_that_has_nothing_of_the_other_side(
+    on_github: Reviewer, tmp_path: Path
+) -> None:
+    """Its text is of lines that only the other branch has; the run has read those of this one."""
+    run = in_conflict(on_github)
+    sha = staged_file(on_github, run)["conflict"]["base_sha"]
+    resolve(on_github, run, {"path": PATH, "base_sha": sha, "content": RESOLVED})
+    assert on_github.outcomes(on_github.apply(run)) == {PATH: "applied"}
+    branch = on_github.changes(run)["proposal"]["branch"]
+    assert text_on(on_github, tmp_path / "clone", branch) == RESOLVED
+
+
+def test_so_is_one_that_is_to_be_deleted_and_one_that_only_the_other_branch_has(
+    on_github: Reviewer, tmp_path: Path
+) -> None:
+    run = on_github.staged(**{PATH: "", "new.md": "ours\n"})
+    on_github.hosted.somebody_commits({PATH: THEIRS, "new.md": "theirs\n"})
+    on_github.apply(run, target="default")
+    conflicts = {file["path"]: file["conflict"] for file in on_github.changes(run)["files"]}
+    bodies = [
+        {"path": PATH, "base_sha": conflicts[PATH]["base_sha"], "op": "delete"},
+        {"path": "new.md", "base_sha": conflicts["new.md"]["base_sha"], "content": "both\n"},
+    ]
+    assert resolve(on_github, run, *bodies).status_code == 200
+    result = on_github.apply(run, branch="ai/x")
+    assert on_github.outcomes(result) == {PATH: "applied", "new.md": "applied"}
+    folder = on_github.hosted.clone(tmp_path / "clone", "ai/x")
+    assert not (folder / PATH).exists()
+    assert (folder / "new.md").read_text() == "both\n"
+
+
+def test_a_resolved_file_is_not_written_over_what_the_other_side_has_taken_back(
+    on_github: Reviewer, tmp_path: Path
+) -> None:
+    """The branch of the conflict has the lines that the run has read, and not by chance."""
+    run = in_conflict(on_github)
+    sha = staged_file(on_github, run)["conflict"]["base_sha"]
+    resolve(on_github, run, {"path": PATH, "base_sha": sha, "content": RESOLVED})
+    on_github.hosted.somebody_commits({PATH: "".join(LINES)})
+    assert on_github.outcomes(on_github.apply(run, target="default")) == {PATH: "conflict"}
+    assert text_on(on_github, tmp_path / "clone") == "".join(LINES)
+
+
+def test_a_text_that_was_given_is_corrected_until_it_is_written(
+    on_github: Reviewer, tmp_path: Path
+) -> None:
+    run = in_conflict(on_github)
+    sha = staged_file(on_github, run)["conflict"]["base_sha"]
+    first: Shape = {"path": PATH, "base_sha": sha, "content": "Oh no\n"}
+    texts: list[Shape] = [first, {**first, "op": "delete", "content": ""}, {**first, "content": ""}]
+    for body in (*texts, {**first, "content": RESOLVED}):
+        [file] = resolve(on_github, run, body).json()["files"]
+        assert (file["content"], file["base_sha"]) == (body["content"], sha)
+    assert file["op"] == "update"
+    other = resolve(on_github, run, {**first, "base_sha": "0" * 40})
+    assert (other.status_code, other.json()["code"]) == (409, "conflict_changed")
+    on_github.apply(run, target="default")
+    assert text_on(on_github, tmp_path / "clone") == RESOLVED
+    assert resolve(on_github, run, first).json()["code"] == "nothing_staged"
+
+
 def test_a_text_is_made_from_the_version_that_the_conflict_is_with(on_github: Reviewer) -> None:
     run = in_conflict(on_github)
     sha = staged_file(on_github, run)["conflict"]["base_sha"]
@@ -214,6 +275,8 @@ def test_a_text_is_made_from_the_version_that_the_conflict_is_with(on_github: Re
         ({"path": PATH, "content": RESOLVED}, 422, "validation_failed"),
         ({**good, "content": "x" * 400_001}, 422, "validation_failed"),
         ({**good, "op": "move"}, 422, "validation_failed"),
+        ({"path": PATH, "base_sha": sha}, 422, "validation_failed"),
+        ({**good, "op": "delete"}, 422, "validation_failed"),
     ]
     for body, status, code in refused:
         answer = resolve(on_github, run, body)
@@ -223,7 +286,6 @@ def test_a_text_is_made_from_the_version_that_the_conflict_is_with(on_github: Re
     assert resolve(on_github, run, good, good).status_code == 422
     assert staged_file(on_github, run)["content"] == OURS
     assert resolve(on_github, run, good).status_code == 200
-    assert resolve(on_github, run, good).json()["code"] == "no_conflict"
 
 
 def test_a_conflict_is_resolved_by_an_author(on_github: Reviewer, tmp_path: Path) -> None:
@@ -257,6 +319,8 @@ def test_a_file_that_both_have_created_is_a_conflict(on_github: Reviewer, tmp_pa
     conflict = staged_file(on_github, run, "new.md")["conflict"]
     assert conflict["content"] == "<<<<<<< this run\nours\n=======\ntheirs\n>>>>>>> main\n"
     both = {"path": "new.md", "base_sha": conflict["base_sha"], "content": "both\n"}
+    deleted = resolve(on_github, run, {**both, "op": "delete", "content": ""})
+    assert deleted.json()["detail"].endswith("somebody else has created: discard yours instead.")
     [file] = resolve(on_github, run, both).json()["files"]
     assert (file["op"], file["base_sha"]) == ("update", conflict["base_sha"])
     assert on_github.apply(run, target="default")["status"] == "applied"

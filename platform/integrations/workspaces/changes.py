@@ -29,7 +29,11 @@ class StagedChange(Struct, frozen=True, kw_only=True):
     path, or at `previous_path` of a moved file: that of the base, and those that were written from
     here since. `content` is None for a deleted file, and for a moved one that stays as it is.
     `base_sha` and `base` are the id and the text of the version that the content was made from:
-    "" where there was none, and None for a text that is not known."""
+    "" where there was none, and None for a text that is not known.
+
+    `origin_sha` and `origin` are those of the version that the author had before, where the content
+    was made from one of another branch since (a conflict that was resolved there): "" where there
+    was no file. `origin` is None where there is no such second base, or its text is not known."""
 
     path: str
     op: Op
@@ -38,6 +42,8 @@ class StagedChange(Struct, frozen=True, kw_only=True):
     previous_path: str | None = None
     base_sha: str = ""
     base: str | None = None
+    origin_sha: str = ""
+    origin: str | None = None
 
     @property
     def source(self) -> str:

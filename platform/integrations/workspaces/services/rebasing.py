@@ -114,6 +114,9 @@ class _Rebasing:
 
     def add(self, change: StagedChange, texts: _Texts) -> None:
         entry = self._tree.get(change.source)
+        if entry is None and change.op == "update" and change.origin == "":
+            self.merged[change.path] = replace(change, op="create")
+            return
         if entry is None:
             self._add_gone(change)
             return
@@ -136,6 +139,11 @@ class _Rebasing:
             self.problems[change.path] = _TOO_MANY
             return
         found = merge(base, ours, theirs, theirs_name=self._branch)
+        origin = theirs if entry.sha == change.origin_sha else change.origin
+        if not found.is_clean and origin is not None:
+            # The branch may have nothing of what the content was made from.
+            again = merge(origin, ours, theirs, theirs_name=self._branch)
+            found = again if again.is_clean else found
         self.merges[change.path] = Merge(
             sha=entry.sha, theirs=theirs, text=found.text, is_clean=found.is_clean
         )
