@@ -1,8 +1,11 @@
 """Carries out the steps of runs, on the worker's event loop."""
 
+import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from uuid import UUID
 
+from django.db import Error as DatabaseError
 from msgspec.structs import replace
 
 from ai.generations.endings import give_up
@@ -12,13 +15,14 @@ from ai.inference.errors import NoText
 from ai.inference.types import ChatCall
 from ai.providers.types import Delta, TextDelta
 from common.errors import DomainError
-from common.threads import in_outside_thread
+from common.threads import in_outside_thread, in_thread
 from events.types import NewEvent
 from projects import events
 from projects.author_tools.arguments import FINISH
 from projects.errors import RepositoryUnavailable
 from projects.services.checks import check_answer, may_have_files
 from projects.services.completion import STEP
+from projects.services.messages import deliver
 from projects.services.preparation import Prepared, SourcesNotRead, prepare
 from projects.services.sources import read_sources
 from projects.shown_text import Shown
@@ -89,6 +93,8 @@ class StepCall(StreamedCall[None, Shown]):
         self._is_continuing = prepared.step.continues_id is not None
         self._reader = prepared.reader
         self._offset = prepared.offset
+        self._undelivered = prepared.newest
+        self._delivering = asyncio.Lock()
         self.patience = prepared.patience
 
     def completion(self, failure: DomainError | None) -> Completion:
@@ -97,6 +103,15 @@ class StepCall(StreamedCall[None, Shown]):
         if isinstance(whole.failure, NoText) and self._is_continuing:
             return replace(whole, failure=None)
         return whole
+
+    async def while_held(self) -> None:
+        """Tell that the messages in the prompt are sent. Where the database is away, that is tried
+        again, and otherwise left to the next call that has them."""
+        async with self._delivering:
+            if self._undelivered:
+                with suppress(DatabaseError):
+                    await in_thread(deliver, step_id=self._id, up_to=self._undelivered)
+                    self._undelivered = 0
 
     async def before_end(self, failure: DomainError | None) -> None:
         """Check the files of an author that has finished, before the run is held for the end."""

@@ -13,7 +13,7 @@ from projects import events
 from projects.models import Run
 from projects.selectors.messages import MessageView, from_user, messages_of
 from projects.services.advance import advance
-from projects.services.locks import lock_run
+from projects.services.locks import lock_run, lock_step_alone
 from projects.services.log import append_events
 from projects.services.runs import reopen
 
@@ -48,3 +48,20 @@ def send(
 def _sent_before(run: Run, number: int) -> MessageView:
     sent = (each for each in messages_of(run) if each.role == "user")
     return next(each for each in sent if each.number == number)
+
+
+@transaction.atomic
+def deliver(*, step_id: UUID, up_to: int) -> None:
+    """Mark the messages up to that number as sent to a model: the call of the step, whose prompt
+    has them, is paid for. May be repeated."""
+    step = lock_step_alone(step_id)
+    if step is None:
+        return
+    run = step.run
+    state = run.rows.inbox
+    numbers = [each.number for each in state.messages if state.read_number < each.number <= up_to]
+    if not numbers:
+        return
+    inbox.mark_read(stream_id=run.pk, up_to=up_to)
+    to = step.subtask.key if step.subtask is not None else "planner"
+    append_events(run=run, events=[events.messages_delivered(numbers, to)])

@@ -13,7 +13,6 @@ from ai.inference.errors import CallCancelled
 from ai.provider_health.errors import ProviderNotAvailable
 from ai.providers.types import Message, Tools
 from billing.services.groups import ensure_group
-from events import inbox
 from events.selectors import get_last_seq
 from events.types import NewEvent
 from projects import events
@@ -52,7 +51,8 @@ class SourcesNotRead(Exception):
 class Prepared(Struct, frozen=True, kw_only=True):
     """A step that is about to be made. `group_id` is that of its charge; `reader` has read what it
     continues, of which readers see `offset` characters; `patience` are the seconds that it waits
-    for a provider that is spared for a while."""
+    for a provider that is spared for a while. `newest` is the number of the newest message of the
+    user that it is sent, 0 where there is none."""
 
     step: Step
     model: Model
@@ -63,6 +63,7 @@ class Prepared(Struct, frozen=True, kw_only=True):
     reader: ShownText
     offset: int
     patience: float
+    newest: int
 
 
 @transaction.atomic
@@ -106,6 +107,7 @@ def prepare(*, job_id: UUID, attempt: int) -> Prepared | None:
         reader=reader,
         offset=len(text_of(before)),
         patience=_PATIENCE if substitute_of(step) is None else _PATIENCE_BESIDE_SUBSTITUTES,
+        newest=_newest_message(step) if step.kind in _RECEIVERS else 0,
     )
 
 
@@ -117,8 +119,8 @@ def _begin(step: Step, before: Sequence[Shown]) -> list[NewEvent]:
     new_events = _start(run)
     if before and shown_from(step).pk == step.pk:
         new_events += events.shown(events.place_of(step), before, 0)
-    if step.kind in _RECEIVERS:
-        new_events += _deliver(step)
+    if step.kind == StepKind.REPLY:
+        step.result = {**step.result, "answers": _newest_message(step)}
     step.save(update_fields=["status", "first_seq", "result"])
     return new_events
 
@@ -131,16 +133,6 @@ def _start(run: Run) -> list[NewEvent]:
     return [events.run_event("started")]
 
 
-def _deliver(step: Step) -> list[NewEvent]:
-    """Mark the messages that the step is sent as read. A reply answers them."""
-    run = step.run
-    state = run.rows.inbox
-    newest = state.messages[-1].number if state.messages else 0
-    if step.kind == StepKind.REPLY:
-        step.result = {**step.result, "answers": newest}
-    unread = [each.number for each in state.messages if each.number > state.read_number]
-    if not unread:
-        return []
-    inbox.mark_read(stream_id=run.pk, up_to=newest)
-    subtask = step.subtask
-    return [events.messages_delivered(unread, subtask.key if subtask is not None else "planner")]
+def _newest_message(step: Step) -> int:
+    messages = step.run.rows.inbox.messages
+    return messages[-1].number if messages else 0

@@ -125,6 +125,9 @@ class StreamedCall(ABC, Generic[View, Part]):
     def on_opened(self, runner: ChatRunner) -> None:
         """Start the tasks beside the call."""
 
+    async def while_held(self) -> None:
+        """Do what the beginning of the call means. Called again and again while the call runs."""
+
     async def before_end(self, failure: DomainError | None) -> None:
         """Wait for events that have to be in the stream before the end."""
 
@@ -164,6 +167,8 @@ class StreamedCall(ABC, Generic[View, Part]):
                 async with asyncio.timeout(APPEND_SECONDS):
                     await runner.finished.wait()
             self._apply_job_signals(runner)
+            if runner.is_held:
+                await self.while_held()
             await self._release_readers(runner)
             await self._append_pending(runner)
         if runner.error is not None and not self._is_concluding:
@@ -257,6 +262,8 @@ class StreamedCall(ABC, Generic[View, Part]):
     async def _conclude(self, ending: Ending, failure: DomainError | None) -> Resolution:
         """End the call. Pending appends come before the end."""
         self._is_settling = True
+        if self.runner is not None and self.runner.is_held:
+            await self.while_held()
         await self.before_end(failure)
         async with self._appending:
             self._is_concluding = True

@@ -142,6 +142,11 @@ class CallRunner(ABC, Generic[AnyCall, Answer]):
     # --- The runtime's side -----------------------------------------------------------------------
 
     @property
+    def is_held(self) -> bool:
+        """Is the call paid for, so that it is being made, or was?"""
+        return self._asked_at is not None
+
+    @property
     def is_probe(self) -> bool:
         """Is it the platform's own call, which tells how the provider is?"""
         return self._permit.is_probe
