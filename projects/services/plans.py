@@ -30,6 +30,8 @@ _PLANNING = (StepKind.PLAN, StepKind.REPAIR)
 _TEXTS = ("title", "instructions", "output")
 _LISTS = ("acceptance", "depends_on", "reads", "writes")
 _FIELDS = (*_TEXTS, *_LISTS, "model", "max_output_tokens")
+# Those of a subtask in a plan.
+FIELDS = frozenset({"key", *_FIELDS})
 
 Raw = dict[str, Any]
 

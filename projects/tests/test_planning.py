@@ -178,7 +178,10 @@ def test_its_user_changes_adds_removes_and_reorders(alice: Principal, waiting: S
         ({"add": [part(f"s{n}") for n in range(12)]}, "may have 12"),
         ({"add": [{"key": "d"}]}, 'has no "title"'),
         ({"change": [{"key": "z", "title": "None"}]}, "does not exist"),
-        ({"change": [{"title": "None"}]}, "does not exist"),
+        ({"change": [{"title": "None"}]}, 'has no "key"'),
+        ({"change": [{"key": "a", "promt": "Shorter."}]}, 'fields that there are not: "promt"'),
+        ({"add": [part("d", foo=1)]}, 'Subtask "d" has fields that there are not: "foo"'),
+        ({"order": ["b", "nope"]}, 'Subtask "nope" does not exist'),
     ],
 )
 def test_an_unsound_plan_is_refused_as_a_whole(
@@ -189,6 +192,15 @@ def test_an_unsound_plan_is_refused_as_a_whole(
     assert refused.json()["code"] == "unsound_plan"
     assert fault in refused.json()["detail"]
     assert alice.do("GET", f"/sessions/{waiting['id']}") == waiting
+
+
+def test_where_nothing_is_changed_a_completed_run_stays_as_it_is(alice: Principal) -> None:
+    run = alice.finished(part("a"))
+    assert run["status"] == "completed"
+    nothing: tuple[Shape, ...] = ({}, {"add": [], "order": []})
+    for changes in nothing:
+        assert edit(alice, run, **changes) == alice.do("GET", f"/sessions/{run['id']}")
+    assert alice.do("GET", f"/sessions/{run['id']}")["last_seq"] == run["last_seq"]
 
 
 def test_what_has_begun_cannot_be_changed(principal: NewPrincipal) -> None:
