@@ -14,7 +14,7 @@ from projects.services.advance import advance
 from projects.services.locks import lock_run
 from projects.services.log import append_events
 from projects.services.runs import cancel_work, let_go_on
-from projects.types import ENDED, RunStatus, StepKind, SubtaskStatus
+from projects.types import ENDED, WITHOUT_RESULT, RunStatus, StepKind, SubtaskStatus
 
 
 @transaction.atomic
@@ -46,8 +46,9 @@ def rewrite(*, user: User, run_id: UUID) -> None:
     """Have the final text written again, now or where all parts are there. A run that has ended
     goes on for it.
 
-    Raises NotFound, InvalidState where the run is cancelled, has failed, or is made of a single
-    part, whose result is the final text, NothingCompleted, RunLimitReached, ApplyInProgress.
+    Raises NotFound, InvalidState where the run is cancelled, has failed, is made of a single part,
+    whose result is the final text, or is paused because parts have no result, NothingCompleted,
+    RunLimitReached, ApplyInProgress.
     """
     run = lock_run(user, run_id)
     if run.status in (RunStatus.CANCELLED, RunStatus.FAILED):
@@ -60,8 +61,19 @@ def rewrite(*, user: User, run_id: UUID) -> None:
             "again.",
             session_status=run.status,
         )
+    if run.status == RunStatus.PAUSED and not run.is_finishing and _is_stuck(run):
+        raise InvalidState(
+            "Parts of this run have no result. Resume to have them tried again, or finish the run "
+            "without them: its final text is written then.",
+            session_status=run.status,
+        )
     new_events = [*_go_on(run), *final_text.discard(run=run)]
     append_events(run=run, events=[*new_events, *advance(run)])
+
+
+def _is_stuck(run: Run) -> bool:
+    """Are there parts without a result that nobody will try again by himself?"""
+    return any(row.status in WITHOUT_RESULT for row in run.rows.subtasks.values())
 
 
 def _go_on(run: Run) -> list[NewEvent]:

@@ -216,6 +216,9 @@ def test_a_part_that_nobody_can_do_pauses_the_run_and_costs_the_others_nothing(
     assert run["error"]["code"] == "parts_missing"
     assert "“Part a”, “Part b”" in run["error"]["message"]
     assert run["subtasks"][0]["error"]["code"] == "invalid_body"
+    rewrite = alice.send("POST", f"/sessions/{run['id']}/control", action="rewrite")
+    assert (rewrite.status_code, rewrite.json()["code"]) == (409, "invalid_state")
+    assert "Parts of this run have no result" in rewrite.json()["detail"]
     run = control(alice, run, "resume")
     assert {each["status"] for each in run["subtasks"]} == {"completed"}
     assert (run["status"], run["error"]) == ("completed", None)
