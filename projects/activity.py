@@ -1,7 +1,9 @@
 """What goes on in a run, in a sentence for its user."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
+from projects.errors import RepositoryGone
 from projects.types import PauseReason, RunStatus, StepKind
 
 _PAUSED = {
@@ -26,6 +28,10 @@ _ADVICE = {
     "also be given to another model, be written by you, or be taken off the plan.",
     PauseReason.INTERRUPTED: "Resume.",
 }
+_WITHOUT_WORKSPACE: Final = (
+    "Its workspace is disconnected for good: write what is missing yourself, finish the run with "
+    "what is there, or begin another one."
+)
 _ENDED = {
     RunStatus.COMPLETED: "Completed.",
     RunStatus.FAILED: "Failed.",
@@ -39,9 +45,14 @@ _OF_THE_RUN = {
 }
 
 
-def advice_of(pause_reason: str) -> str | None:
-    """What lets a run go on that is paused for this reason; None where it is not paused."""
-    return _ADVICE[PauseReason(pause_reason)] if pause_reason else None
+def advice_of(pause_reason: str, error: Mapping[str, Any] | None) -> str | None:
+    """What lets a run go on that is paused for this reason, with this error; None where it is not
+    paused."""
+    if not pause_reason:
+        return None
+    if error is not None and error["code"] == RepositoryGone.code:
+        return _WITHOUT_WORKSPACE
+    return _ADVICE[PauseReason(pause_reason)]
 
 
 def activity_of(

@@ -105,6 +105,13 @@ class RepositoryUnavailable(DomainError):
     message = "The repository cannot be read."
 
 
+class RepositoryGone(RepositoryUnavailable):
+    """Its workspace was disconnected, so that nobody will ask its host again."""
+
+    code, status = "workspace_not_found", 404
+    message = "The workspace of this run has been disconnected: its repository cannot be read."
+
+
 class UnusableAnswer(DomainError):
     """A step has brought an answer that says nothing of what was asked: it has failed."""
 

@@ -227,7 +227,8 @@ PROJECT_EVENTS = [
     EventType("message.created", "yours, or the planner's reply", {"message": MessageSerializer()}),
     EventType(
         "message.delivered",
-        "models are sent your messages: the planner, or the author of the subtask of that key",
+        "a call that is paid for has your messages: the planner's, or that of the author of the "
+        "subtask of that key",
         {
             "numbers": serializers.ListField(child=serializers.IntegerField()),
             "delivered_to": _STRING,
@@ -249,12 +250,13 @@ PROJECT_EVENTS = [
     ),
     EventType(
         "error",
-        "the planner could not answer a message",
+        "the planner could not answer your messages of these numbers",
         {
             "code": _STRING,
             "message": _STRING,
             "provider_message": serializers.CharField(required=False),
             "retryable": serializers.BooleanField(),
+            "numbers": serializers.ListField(child=serializers.IntegerField()),
         },
     ),
 ]

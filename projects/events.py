@@ -19,7 +19,8 @@ from events.types import SYSTEM, USER, NewEvent, model_actor
 from projects.author_tools.arguments import told_of
 from projects.author_tools.calls import StoredCall
 from projects.models import Apply, Attempt, AttemptFile, Deliverable, Run, Step, Subtask
-from projects.selectors.messages import MessageView
+from projects.refusals import may_be_sent_again
+from projects.selectors.messages import MessageView, error_of_reply
 from projects.selectors.runs import RunView
 from projects.selectors.subtasks import SubtaskView
 from projects.serializers.changes import apply_in_event
@@ -252,6 +253,17 @@ def message_created(message: MessageView, actor: str) -> NewEvent:
 def messages_delivered(numbers: Sequence[int], to: str) -> NewEvent:
     """`to` is `planner`, or the key of a subtask."""
     return NewEvent("message.delivered", {"numbers": [*numbers], "delivered_to": to})
+
+
+def reply_failed(step: Step) -> NewEvent:
+    """The planner could not answer the messages of these numbers."""
+    error = error_of_reply(step)
+    data = {
+        **error,
+        "retryable": may_be_sent_again(error["code"]),
+        "numbers": step.result["unanswered"],
+    }
+    return NewEvent("error", data)
 
 
 def messages_returned(messages: Sequence[MessageView]) -> NewEvent:

@@ -48,7 +48,7 @@ class RunSummary(Struct, frozen=True, kw_only=True):
     @property
     def advice(self) -> str | None:
         """What lets a paused run go on, in a sentence."""
-        return advice_of(self.pause_reason)
+        return advice_of(self.pause_reason, self.error)
 
 
 class RunView(RunSummary, frozen=True, kw_only=True):

@@ -57,7 +57,7 @@ class ProgressSerializer(serializers.Serializer[Any]):
 @extend_schema_serializer(component_name="ProjectSessionRow")
 class RunRowSerializer(serializers.Serializer[Any]):
     """A run in the list. `failed_subtasks` counts those without a result. `advice` says what lets a
-    paused run go on, `error` why one has failed."""
+    paused run go on, `error` why it stands, or has failed."""
 
     id = serializers.UUIDField(read_only=True)
     title = serializers.CharField(read_only=True)
@@ -284,12 +284,13 @@ class FileWithContentSerializer(FileSerializer):
 class MessageSerializer(serializers.Serializer[Any]):
     """A message. `number` counts those of the user; a reply of the planner has the number of the
     newest message that it answers. `waiting` for a model, `delivered` to one, or `returned` because
-    the run ended before."""
+    the run ended before. `error` says why the planner could not answer a message of the user."""
 
     number = serializers.IntegerField(read_only=True)
     role = serializers.ChoiceField(["user", "planner"], read_only=True)
     content = serializers.CharField(read_only=True)
     status = serializers.ChoiceField(["waiting", "delivered", "returned"], read_only=True)
+    error = ErrorField(read_only=True)
     created_at = serializers.DateTimeField(read_only=True)
 
 

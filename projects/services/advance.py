@@ -24,6 +24,7 @@ from projects.selectors.answers import shown_from, unfinished
 from projects.selectors.candidate_models import reviewer_of, roster_of_run
 from projects.selectors.deliverables import text_of_parts
 from projects.selectors.messages import from_user
+from projects.selectors.refused_steps import OF_REFUSALS, error_of_refusal
 from projects.selectors.states import state_of
 from projects.selectors.substitutes import substitute_of
 from projects.selectors.subtasks import is_used_up
@@ -44,8 +45,6 @@ from projects.types import (
     Verdict,
 )
 
-# What is told of an error; a refusal for money has amounts as well.
-_TOLD_OF_ERRORS = ("code", "message", "provider_message")
 _PARTS_MISSING = "parts_missing"
 
 
@@ -90,13 +89,15 @@ def pause(run: Run, reason: PauseReason, actor: str = SYSTEM) -> list[NewEvent]:
     run.status, run.pause_reason = RunStatus.PAUSED, reason
     if reason == PauseReason.STEP_FAILED:
         run.error = error_of_missing_parts(run)
+    if reason in OF_REFUSALS:
+        run.error = error_of_refusal(run, reason)
     run.save(update_fields=["status", "pause_reason", "error"])
     return [events.run_event("paused", actor)]
 
 
 def close(run: Run, status: RunStatus) -> list[NewEvent]:
     """End a run. Messages that no model was sent are handed back."""
-    run.status, run.pause_reason, run.ended_at = status, "", run.rows.now
+    run.status, run.pause_reason, run.error, run.ended_at = status, "", None, run.rows.now
     run.save(update_fields=["status", "pause_reason", "ended_at", "error"])
     unread = inbox.close_inbox(stream_id=run.pk)
     returned = [from_user(message, "returned") for message in unread]
@@ -253,22 +254,23 @@ def _end_without_result(
 def _give_up_reply(run: Run) -> list[NewEvent]:
     """Leave the messages without an answer; authors are sent them all the same."""
     last = [step for step in run.rows.steps.values() if step.kind == StepKind.REPLY][-1]
-    run.answered = last.result.get("answers", inbox.newest_number(run.pk))
+    answered = last.result.get("answers", inbox.newest_number(run.pk))
+    unanswered = [*range(run.answered + 1, answered + 1)]
+    last.result = {**last.result, "unanswered": unanswered}
+    last.save(update_fields=["result"])
+    run.answered = answered
     run.save(update_fields=["answered"])
-    error = last.error or {}
-    told = {name: error[name] for name in _TOLD_OF_ERRORS if name in error}
-    return [NewEvent("error", {**told, "retryable": True})]
+    return [events.reply_failed(last)]
 
 
 def _finish(run: Run) -> list[NewEvent]:
-    run.error = None
     told = []
     if len(run.rows.subtasks) > 1 and not run.has_final:
         text = text_of_parts(run)
         told.append(deliverables.deliver_final(run=run, content=text, is_cut=False, actor=SYSTEM))
     finals = deliverables.finish(run)
     returned = close(run, RunStatus.COMPLETED)
-    return [*told, *finals, *returned, events.run_event("completed")]
+    return [*told, *finals, *returned, *_phase(run), events.run_event("completed")]
 
 
 def _name_missing_parts(run: Run) -> None:
@@ -317,7 +319,8 @@ def _phase_of(run: Run) -> Phase:
     if not run.has_plan:
         return Phase.PLANNING
     active = {step.kind for step in run.rows.active_steps()}
-    if StepKind.FINAL in active or run.has_final is not None:
+    is_over = run.status == RunStatus.COMPLETED
+    if is_over or StepKind.FINAL in active or run.has_final is not None:
         return Phase.FINALIZING
     if StepKind.REVIEW in active and StepKind.WORK not in active:
         return Phase.REVIEWING

@@ -46,7 +46,7 @@ def _compose(kind: EmailKind, email: OutgoingEmail) -> EmailMultiAlternatives | 
         email.address,
         begun=run.created_at,
         status=run.status,
-        advice=advice_of(run.pause_reason),
+        advice=advice_of(run.pause_reason, run.error),
     )
 
 

@@ -9,10 +9,10 @@ from django.core.exceptions import ObjectDoesNotExist
 from django.db import connection
 
 from common.errors import DomainError
-from integrations.workspaces.errors import HostUnavailable
+from integrations.workspaces.errors import HostUnavailable, WorkspaceGone
 from integrations.workspaces.models import Checkout
 from integrations.workspaces.services.checkouts import add_symbols, read_files
-from projects.errors import RepositoryUnavailable
+from projects.errors import RepositoryGone, RepositoryUnavailable
 from projects.models import Step
 from projects.selectors.sources import source_paths, unread_paths
 from projects.selectors.tool_turns import open_calls
@@ -30,7 +30,7 @@ def read_sources(step_id: UUID) -> None:
     unless it was read before, or for a planner what files define, as far as the host answers soon.
     Nothing is read for a run that is deleted. May be repeated, and takes as long as the host does.
 
-    Raises RepositoryUnavailable.
+    Raises RepositoryUnavailable; RepositoryGone where the workspace is disconnected.
     """
     step = Step.objects.select_related("run__checkout", "subtask").filter(pk=step_id).first()
     if step is None or step.run.checkout is None:
@@ -42,6 +42,8 @@ def read_sources(step_id: UUID) -> None:
             _read(step)
     except ObjectDoesNotExist:
         return  # No lock of the run is held while the host is asked: it was deleted meanwhile.
+    except WorkspaceGone as error:
+        raise RepositoryGone from error
     except DomainError as error:
         raise RepositoryUnavailable(error.text) from error
     finally:

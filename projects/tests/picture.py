@@ -54,13 +54,8 @@ def _changes(picture: Picture, kind: str, data: Picture) -> Picture:
             return {"deliverables": _put(picture["deliverables"], data["deliverable"])}
         case "final", _:
             return {"final_text": _final_text(picture["final_text"], kind, data)}
-        case "message", "message.created":
-            return {"messages": [*picture["messages"], data["message"]]}
-        case "message", "message.delivered":
-            return {"messages": _with_status(picture["messages"], data["numbers"], "delivered")}
-        case "message", "message.returned":
-            numbers = [message["number"] for message in data["messages"]]
-            return {"messages": _with_status(picture["messages"], numbers, "returned")}
+        case "message" | "error", _:
+            return {"messages": _messages(picture["messages"], kind, data)}
     return {}
 
 
@@ -123,8 +118,23 @@ def _ordered(subtasks: list[Picture], plan: Picture | None) -> list[Picture]:
     )
 
 
-def _with_status(messages: list[Picture], numbers: list[int], status: str) -> list[Picture]:
+def _messages(messages: list[Picture], kind: str, data: Picture) -> list[Picture]:
+    match kind:
+        case "message.created":
+            return [*messages, data["message"]]
+        case "message.delivered":
+            return _with(messages, data["numbers"], status="delivered")
+        case "message.returned":
+            numbers = [message["number"] for message in data["messages"]]
+            return _with(messages, numbers, status="returned")
+        case _:
+            told = ("code", "message", "provider_message")
+            error = {name: data[name] for name in told if name in data}
+            return _with(messages, data["numbers"], error=error)
+
+
+def _with(messages: list[Picture], numbers: list[int], **fields: Any) -> list[Picture]:
     return [
-        {**each, "status": status} if each["role"] == "user" and each["number"] in numbers else each
+        {**each, **fields} if each["role"] == "user" and each["number"] in numbers else each
         for each in messages
     ]

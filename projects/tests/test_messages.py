@@ -1,6 +1,8 @@
 """POST /api/project/sessions/{id}/message: talking into a run."""
 
 import json
+import math
+import re
 from typing import Any
 
 import pytest
@@ -10,7 +12,7 @@ from events.models import Event
 from projects.models import Step
 from projects.selectors.prompts import ask
 from projects.tests.conftest import NewPrincipal
-from projects.tests.principal import Principal, Shape, part
+from projects.tests.principal import BALANCE_ONLY, Principal, Shape, part
 from projects.tests.reviewer import Reviewer
 from tests.follow import Follower, wait_until
 
@@ -190,8 +192,58 @@ def test_a_planner_that_cannot_be_reached_does_not_hold_the_run_up(
         wait_for_work(follower)
         say(alice, run, "Is it deep?")
     last = follower.pictures[-1]
-    assert (last["status"], len(last["messages"])) == ("completed", 1)
-    assert Event.objects.filter(stream=run["id"], type="error").count() == 1
+    assert last["status"] == "completed"
+    [message] = last["messages"]
+    assert (message["status"], message["error"]["code"]) == ("delivered", "invalid_body")
+    [told] = Event.objects.filter(stream=run["id"], type="error").values_list("data", flat=True)
+    error = json.loads(told)
+    assert (error["numbers"], error["retryable"]) == ([1], False)
+    assert error["message"] == message["error"]["message"]
+
+
+def test_a_message_that_is_not_answered_now_may_be_sent_again(principal: NewPrincipal) -> None:
+    alice = principal()
+    run = alice.finished(goal=alice.goal(part("a"), reply={"text": ""}))
+    with alice.follow(run) as follower:
+        say(alice, run, "Is it deep?")
+    [message] = follower.pictures[-1]["messages"]
+    assert message["error"]["code"] == "no_text"
+    assert "give the part to another model" in message["error"]["message"]
+    [told] = Event.objects.filter(stream=run["id"], type="error").values_list("data", flat=True)
+    assert json.loads(told)["retryable"] is True
+    assert follower.pictures[-1]["status"] == "completed"
+
+
+def test_a_message_whose_call_is_not_paid_for_waits(principal: NewPrincipal) -> None:
+    """The pause says what the call needs; with that, it is sent and answered."""
+    alice = principal()
+    goal = alice.goal(part("a"), reply={"text": "Gladly."})
+    run = alice.finished(goal=goal, planner_model=BALANCE_ONLY, budget_usd=5)
+    cents = math.ceil(run["cost_usd"] * 100)
+    alice.do("PATCH", f"/sessions/{run['id']}", budget_usd=cents / 100)
+    with alice.follow(run) as follower:
+        say(alice, run, "Is it deep?")
+    last = follower.pictures[-1]
+    assert (last["pause_reason"], last["messages"][0]["status"]) == ("budget_exceeded", "waiting")
+    assert delivered_to(run) == []
+    error = last["error"]
+    assert error["code"] == "group_budget_exceeded"
+    assert error["needed_usd"] > error["afford_usd"]
+    [row] = alice.do("GET", "/sessions")
+    assert row["error"] == error
+
+    [least] = re.findall(r"Raise it to \$(\S+) at least", error["message"])
+    alice.do("PATCH", f"/sessions/{run['id']}", budget_usd=float(least))
+    with alice.follow(run) as follower:
+        alice.do("POST", f"/sessions/{run['id']}/control", action="resume")
+    last = follower.pictures[-1]
+    assert [(each["role"], each["status"]) for each in last["messages"]] == [
+        ("user", "delivered"),
+        ("planner", "delivered"),
+    ]
+    assert (last["status"], last["error"]) == ("completed", None)
+    assert delivered_to(run) == ["planner"]
+    alice.check_money(last)
 
 
 def test_a_paused_run_keeps_messages_until_it_is_resumed(principal: NewPrincipal) -> None:

@@ -308,6 +308,7 @@ def test_a_run_waits_for_a_host_that_is_gone_and_goes_on(developer: Developer) -
     run = developer.finished(*PARTS)
     assert (run["status"], run["pause_reason"]) == ("paused", "repository_unavailable")
     assert run["activity"].startswith("Paused: the repository cannot be read.")
+    assert run["error"]["code"] == "repository_unavailable"
     assert run["subtasks"][0]["status"] == "queued"
 
     developer.hosted.control.stop_failing()
@@ -335,6 +336,21 @@ def test_a_run_whose_token_dies_goes_on_with_a_new_one(developer: Developer) -> 
     with alice.follow(run) as follower:
         alice.do("POST", f"/sessions/{run['id']}/control", action="resume")
     assert follower.pictures[-1]["status"] == "completed"
+
+
+def test_a_run_without_its_workspace_says_so_and_does_not_ask_for_a_token(
+    on_github: Developer,
+) -> None:
+    run, alice = on_github.finished(*PARTS, approve_plan=True), on_github.alice
+    alice.do("DELETE", f"/workspaces/{on_github.workspace_id}")
+    with alice.follow(run) as follower:
+        alice.do("POST", f"/sessions/{run['id']}/control", action="resume")
+    last = follower.pictures[-1]
+    assert (last["status"], last["pause_reason"]) == ("paused", "repository_unavailable")
+    assert last["error"]["code"] == "workspace_not_found"
+    assert "has been disconnected" in last["error"]["message"]
+    assert "disconnected" in last["advice"]
+    assert "token" not in last["advice"]
 
 
 def test_nobody_elses_run_shows_the_repository(on_github: Developer) -> None:

@@ -1,5 +1,7 @@
 """Runs in the user's own event stream: what changes in the list of runs, as it changes."""
 
+import re
+
 import pytest
 
 from events.tests.streams import user_events
@@ -35,14 +37,22 @@ def test_a_pause_is_told_with_its_reason_and_what_would_help(principal: NewPrinc
         "status": "paused",
         "pause_reason": "insufficient_balance",
         "advice": "Add balance, and resume. Nothing is lost.",
-        "error": None,
+        "error": run["error"],
     }
+    assert run["error"]["code"] == "insufficient_balance"
+    assert re.search(
+        r"may cost up to \$0\.\d+, .* Add \$\d+\.\d\d at least, and resume", run["error"]["message"]
+    )
+    assert run["error"]["needed_usd"] > run["error"]["available_usd"] == 0
     assert (row["cost_usd"], row["budget_usd"]) == (run["cost_usd"], 3)
+    alice.do("POST", f"/sessions/{run['id']}/control", action="cancel")
+    row = user_events(alice.user)[-1][1]["project"]
+    assert (row["status"], row["advice"], row["error"]) == ("cancelled", None, None)
 
 
 @pytest.mark.parametrize("reason", PauseReason)
 def test_there_is_advice_for_each_pause(reason: PauseReason) -> None:
-    assert advice_of(reason)
+    assert advice_of(reason, None)
 
 
 def test_a_deleted_run_leaves_the_lists(principal: NewPrincipal) -> None:

@@ -250,9 +250,10 @@ class SessionViewSet(ViewSet):
         },
     )
     def replace(self, request: AuthenticatedRequest, session_id: UUID) -> Response:
-        """Write the result of a subtask yourself. It costs nothing.
+        """Write the result of a subtask yourself, which is not billed.
 
-        What depends on it begins again; so does a run that had ended.
+        What depends on it begins again, and the final text is written again; so does a run that had
+        ended. These calls are billed.
         """
         body = read(ReplaceInputSerializer, request.data)
         subtasks.replace(user=request.user, run_id=session_id, **body)

@@ -81,6 +81,7 @@ _RUNS = {
     "ProjectChangesDiscardedData.paths": ["guide/tides.md"],
     "ProjectDeliverableUpdatedData.deliverable": Like("ProjectDeliverable", version=2),
     "ProjectErrorData.retryable": True,
+    "ProjectErrorData.numbers": [1],
     "ProjectFileInEvent.bytes": len(GUIDE.encode()),
     "ProjectFinalDeltaData.text": "# Tides",
     "ProjectMessageCreatedData.message": Like("ProjectMessage", status="waiting"),
