@@ -72,7 +72,7 @@ def rewrite(*, user: User, run_id: UUID) -> None:
 
 
 def _is_stuck(run: Run) -> bool:
-    """Are there parts without a result that nobody will try again by himself?"""
+    """Are there parts without a result that nobody tries again?"""
     return any(row.status in WITHOUT_RESULT for row in run.rows.subtasks.values())
 
 
