@@ -266,7 +266,7 @@ def test_a_figure_is_that_of_the_code(title: str, words: str) -> None:
         ("How a run goes", f"up to {projects.MAX_SUBTASKS} subtasks"),
         ("How a run goes", f"ask for {projects.MAX_REVISIONS} revisions"),
         ("How a run goes", f"Up to {MAX_UNREAD} may wait"),
-        ("How a run goes", f"at most {projects.MAX_ATTEMPTS} attempts"),
+        ("How a run goes", f"at most {projects.MAX_ATTEMPTS} times, and you write it at most"),
     ],
 )
 def test_a_figure_of_projects_is_that_of_the_code(title: str, words: str) -> None:

@@ -34,6 +34,10 @@ pytestmark = [
     pytest.mark.usefixtures("committed", "quiet"),
 ]
 
+# Longer than the second for which a turn may wait, and far shorter than the wait for a connection
+# (PATIENCE_SECONDS): whoever else asks for the only one gets it.
+LOCKED_SECONDS = 1.5
+
 
 # --- All is well ----------------------------------------------------------------------------------
 
@@ -102,7 +106,7 @@ def test_requests_that_wait_for_their_turns(watched: Watched, alice: Customer) -
         requests = [
             threads.submit(alice.http.get, CONVERSATIONS, headers=headers) for _ in range(6)
         ]
-        time.sleep(3)
+        time.sleep(LOCKED_SECONDS)
         database.rollback()
         assert {request.result().status_code for request in requests} == {200}
     assert_fires(watched, ("TurnsWait", "requests"))

@@ -131,6 +131,8 @@ def outage(
             client = Client(web, key, token)
             names = list(client.acts())
             list(threads.map(client.act, names))
+            # The line of the call comes a moment after its answer.
+            calls.wait_for(lambda: "call.ended" in log.read_text())
             written = len(lines_of(log))
             server.stop()
             began_at = time.monotonic()
