@@ -76,9 +76,12 @@ def _measure(
     tokens = access_tokens(seed.open_accounts(len(orders)))
 
     def do(order: Ordered, token: str) -> Done:
-        headers = {"Authorization": f"Bearer {token}"}
+        # Each from an address of its own: what one address may ask is limited.
         with httpx.Client(
-            base_url=f"http://{LOOPBACK}:{port}", headers=headers, timeout=_TIMEOUT
+            base_url=f"http://{LOOPBACK}:{port}",
+            headers={"Authorization": f"Bearer {token}"},
+            transport=httpx.HTTPTransport(local_address=f"127.0.2.{order.number + 1}"),
+            timeout=_TIMEOUT,
         ) as http:
             return carry_out(order, Person(http), simulator.githost)
 
