@@ -122,8 +122,7 @@ def committed(
     makes_up_events: bool,
 ) -> Iterator[None]:
     """The database without a transaction around the test. After it the invariants of money hold,
-    no transactions have waited for each other, and the events that were written are as the apps
-    declare."""
+    no deadlock has happened, and the events that were written are as the apps declare."""
     with django_db_blocker.unblock():
         begun, deadlocks = declared_events.now(), count_deadlocks()
         yield

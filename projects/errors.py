@@ -39,6 +39,7 @@ class TooManyAttempts(Conflict):
 
     @classmethod
     def of_models(cls) -> "TooManyAttempts":
+        """The error for a subtask that models have begun as often as they may."""
         return cls(
             f"Models have done this subtask {MAX_ATTEMPTS} times. Write it yourself, or finish the "
             "run without it."
@@ -106,7 +107,7 @@ class RepositoryUnavailable(DomainError):
 
 
 class RepositoryGone(RepositoryUnavailable):
-    """Its workspace was disconnected, so that nobody will ask its host again."""
+    """The workspace of a run was disconnected: its repository cannot be read any more."""
 
     code, status = "workspace_not_found", 404
     message = "The workspace of this run has been disconnected: its repository cannot be read."

@@ -44,7 +44,7 @@ def outcome_of(failure: DomainError | None) -> Outcome:
             return Outcome.FAILED
 
 
-def in_words_of_runs(error: dict[str, Any] | None) -> dict[str, Any] | None:
+def reworded_for_runs(error: dict[str, Any] | None) -> dict[str, Any] | None:
     """The error of a call, with what can be done about it in a run."""
     if error is None or error["code"] not in _WORDS:
         return error

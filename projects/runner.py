@@ -22,7 +22,7 @@ from projects.author_tools.arguments import FINISH
 from projects.errors import RepositoryUnavailable
 from projects.services.checks import check_answer, may_have_files
 from projects.services.completion import STEP
-from projects.services.messages import deliver
+from projects.services.messages import mark_delivered
 from projects.services.preparation import Prepared, SourcesNotRead, prepare
 from projects.services.sources import read_sources
 from projects.shown_text import Shown
@@ -110,7 +110,7 @@ class StepCall(StreamedCall[None, Shown]):
         async with self._delivering:
             if self._undelivered:
                 with suppress(DatabaseError):
-                    await in_thread(deliver, step_id=self._id, up_to=self._undelivered)
+                    await in_thread(mark_delivered, step_id=self._id, up_to=self._undelivered)
                     self._undelivered = 0
 
     async def before_end(self, failure: DomainError | None) -> None:

@@ -51,7 +51,7 @@ class Outage:
         return self._is_known
 
     def caused(self, error: BaseException | None) -> bool:
-        """Is there one, or was there one a moment ago, which an error is of?"""
+        """Whether an error comes of an outage that lasts, or of one that ended a moment ago."""
         if self._is_known:
             return is_away(error)
         return time.monotonic() < self._ended_at + AFTERMATH_SECONDS and _waited_in_vain(error)

@@ -40,7 +40,7 @@ class Bases:
         row = staged.rows[-1]
         return self._resolved[row.pk] if row.pk in self._resolved else self._first(staged)
 
-    def origin_of(self, staged: Staged) -> Base | None:
+    def base_before_conflict(self, staged: Staged) -> Base | None:
         """The base that a file had before its conflict with another branch was resolved, with the
         text and the id "" where there was no file; None where there was no such conflict."""
         if staged.rows[-1].pk not in self._elsewhere:

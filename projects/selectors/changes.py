@@ -161,7 +161,7 @@ def to_write(order: Apply, changes: Iterable[Change]) -> tuple[StagedChange, ...
 
 
 def _to_write(staged: Staged, bases: Bases, content: str | None) -> StagedChange:
-    base, origin = bases.of(staged), bases.origin_of(staged)
+    base, origin = bases.of(staged), bases.base_before_conflict(staged)
     seen = bases.seen(staged)
     if origin is not None and content is None:
         # What is to be deleted there is to be deleted here, where nobody has changed it.

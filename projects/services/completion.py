@@ -20,7 +20,7 @@ from projects.outputs import FileFault
 from projects.outputs import Output as Answer
 from projects.plans import UnsoundPlan, read_plan
 from projects.prompts.reviewing import read_review
-from projects.refusals import in_words_of_runs, outcome_of
+from projects.refusals import outcome_of, reworded_for_runs
 from projects.selectors.answers import shown_before, text_before
 from projects.selectors.messages import refused_reply
 from projects.selectors.spending import left_to_write
@@ -130,7 +130,7 @@ def _write(step: Step, completion: Completion) -> Ending | None:
     step.status = completion.status
     step.outcome = outcome_of(completion.failure)
     lost = error_of(CallInterrupted())
-    step.error = in_words_of_runs(lost if step.outcome == Outcome.LOST else completion.error)
+    step.error = reworded_for_runs(lost if step.outcome == Outcome.LOST else completion.error)
     step.content = completion.content
     step.finish_reason = completion.reason
     step.beside_others = step.outcome == Outcome.REFUSED and len(step.run.rows.active_steps()) > 1

@@ -51,7 +51,7 @@ def _sent_before(run: Run, number: int) -> MessageView:
 
 
 @transaction.atomic
-def deliver(*, step_id: UUID, up_to: int) -> None:
+def mark_delivered(*, step_id: UUID, up_to: int) -> None:
     """Mark the messages up to that number as sent to a model: the call of the step, whose prompt
     has them, is paid for. May be repeated."""
     step = lock_step_alone(step_id)

@@ -160,6 +160,12 @@ def retried(run: Shape) -> list[tuple[str, str, str]]:
     return [(each["step"], each["from_model"], each["to_model"]) for each in found]
 
 
+def without_a(alice: Principal) -> Shape:
+    """A run whose part a nobody can do, on which b depends, and c does not."""
+    goal = alice.goal(part("a"), part("b", "a"), part("c"), work={})
+    return alice.finished(goal=alice.also(goal, step="work", subtask="Part a", status=400))
+
+
 def control(alice: Principal, run: Shape, action: str) -> Shape:
     """The run when it stands again after that act."""
     with alice.follow(run) as follower:
@@ -229,8 +235,7 @@ def test_a_run_is_completed_without_a_part_where_its_user_wants_that(
     principal: NewPrincipal,
 ) -> None:
     alice = principal()
-    goal = alice.goal(part("a"), part("b", "a"), part("c"), work={})
-    run = alice.finished(goal=alice.also(goal, step="work", subtask="Part a", status=400))
+    run = without_a(alice)
     run = control(alice, run, "finish")
     assert [each["status"] for each in run["subtasks"]] == ["failed", "skipped", "completed"]
     assert (run["status"], run["failed_subtasks"]) == ("completed", 2)
@@ -240,8 +245,7 @@ def test_a_run_is_completed_without_a_part_where_its_user_wants_that(
 
 def test_a_part_that_nobody_can_do_is_taken_off_the_plan(principal: NewPrincipal) -> None:
     alice = principal()
-    goal = alice.goal(part("a"), part("b", "a"), part("c"), work={})
-    run = alice.finished(goal=alice.also(goal, step="work", subtask="Part a", status=400))
+    run = without_a(alice)
     path = f"/sessions/{run['id']}/plan"
 
     refused = alice.send("PATCH", path, remove=["a"])
@@ -264,8 +268,7 @@ def test_parts_that_a_run_was_finished_without_are_taken_off_the_plan(
     principal: NewPrincipal,
 ) -> None:
     alice = principal()
-    goal = alice.goal(part("a"), part("b", "a"), part("c"), work={})
-    run = alice.finished(goal=alice.also(goal, step="work", subtask="Part a", status=400))
+    run = without_a(alice)
     run = control(alice, run, "finish")
     assert [each["status"] for each in run["subtasks"]] == ["failed", "skipped", "completed"]
     with alice.follow(run) as follower:

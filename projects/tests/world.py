@@ -150,7 +150,7 @@ class World:
             )
             give_up(STEP, call_id=step.pk, attempt=1, failure=refusal)
             return None
-        messages.deliver(step_id=step.pk, up_to=prepared.newest)
+        messages.mark_delivered(step_id=step.pk, up_to=prepared.newest)
         return step
 
     def end(self, pick: int, fate: str) -> None:

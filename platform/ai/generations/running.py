@@ -126,7 +126,7 @@ class StreamedCall(ABC, Generic[View, Part]):
         """Start the tasks beside the call."""
 
     async def while_held(self) -> None:
-        """Do what the beginning of the call means. Called again and again while the call runs."""
+        """Do what follows from the hold of the call. Called repeatedly while the call runs."""
 
     async def before_end(self, failure: DomainError | None) -> None:
         """Wait for events that have to be in the stream before the end."""
@@ -149,9 +149,8 @@ class StreamedCall(ABC, Generic[View, Part]):
                 self._let_go()
 
     def _let_go(self) -> None:
-        """Drop the call that has ended. It refers to this object, by the way in which it is
-        concluded: with its prompt and its text it would wait for the garbage collector, and there
-        are half as many such calls as running ones."""
+        """Drop the call and its runner, which have ended. The runner refers to this object: without
+        this, prompt and text would wait for the garbage collector."""
         self.runner = None
         del self._call
 

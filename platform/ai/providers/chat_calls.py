@@ -162,7 +162,7 @@ async def collected(
     counts."""
     patient = replace(deadlines, first_byte=deadlines.total, idle=deadlines.total)
     batches = streamed(client, call, reader, patient)
-    del call  # as there
+    del call  # for the reason that `streamed` gives
     return [event async for events in batches for event in events]
 
 

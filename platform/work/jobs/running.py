@@ -81,7 +81,7 @@ class RunningJob:
             self._call_listeners()
 
     def forget_listeners(self) -> None:
-        """Let go of what its handler did, which refers to the job."""
+        """Drop the listeners, which refer to the handler of a job that has ended."""
         self._listeners.clear()
 
     def _call_listeners(self) -> None:
